@@ -1,0 +1,1 @@
+"""How a model answers: prompt, loop, tools and the providers behind them."""

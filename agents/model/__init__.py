@@ -1,0 +1,1 @@
+"""Model providers: one protocol, one file for each wire API."""

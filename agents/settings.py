@@ -1,0 +1,160 @@
+"""Settings of the agents and models sections."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    SecretStr,
+)
+
+from agents.model.provider import CacheTtl, ThinkingLevel
+from memory.settings import MemorySettings
+
+
+class Section(BaseModel):
+    """Base of every settings model of this room: unknown keys are errors, values never change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _agent_id(value: str) -> str:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,63}", value):
+        raise ValueError("must be 1 to 64 characters of a-z, 0-9, - and _, and begin with a letter or digit")
+    return value
+
+
+def _model_name(value: str) -> str:
+    if not re.fullmatch(r"[^/\s]+/\S+", value):
+        raise ValueError("must be written provider/model, for example anthropic/claude-sonnet-5-5")
+    return value
+
+
+def _time_zone(value: str) -> str:
+    try:
+        ZoneInfo(value)
+    except (OSError, ValueError) as error:
+        raise ValueError("is no IANA time zone name, for example Europe/Lisbon") from error
+    return value
+
+
+AgentId = Annotated[str, AfterValidator(_agent_id)]
+ModelName = Annotated[str, AfterValidator(_model_name)]
+TimeZoneName = Annotated[str, AfterValidator(_time_zone)]
+
+
+class PriceSettings(Section):
+    """US dollars for a million tokens."""
+
+    input: NonNegativeFloat = Field(description="prompt tokens that were not cached")
+    output: NonNegativeFloat = Field(description="tokens of the answer, reasoning included")
+    cache_read: NonNegativeFloat = Field(description="prompt tokens read from the provider's cache")
+    cache_write: NonNegativeFloat = Field(description="prompt tokens written to the provider's cache")
+
+
+class ModelSettings(Section):
+    context_window: PositiveInt | None = Field(None, description="tokens that fit; null: as the catalog says")
+    max_output: PositiveInt | None = Field(
+        None, description="tokens of one answer; null: as the catalog says"
+    )
+    price: PriceSettings | None = Field(None, description="for cost accounting; null: as the catalog says")
+
+
+class ProviderSettings(Section):
+    api: Literal["anthropic_messages", "openai_chat"] | None = Field(
+        None, description="wire API; null: anthropic_messages for anthropic, openai_chat for all others"
+    )
+    api_key: SecretStr | None = Field(None, description="null: the environment's <NAME>_API_KEY")
+    api_key_file: Path | None = Field(None, description="a file that holds the key, instead of api_key")
+    base_url: str | None = Field(None, description="null: the vendor's own address")
+    models: dict[str, ModelSettings] = Field(
+        default_factory=dict, description="facts about models by id; an id not listed may still be used"
+    )
+
+
+class ModelsSettings(Section):
+    default: ModelName | None = Field(
+        None, description="provider/model; null: the first provider with a key, else offline/notes"
+    )
+    timeout_seconds: PositiveFloat = Field(
+        600, description="longest silence of a model before it counts as down"
+    )
+    max_retries: int = Field(2, ge=0, le=10, description="further tries after a passing failure")
+    providers: dict[str, ProviderSettings] = Field(
+        default_factory=dict, description="anthropic, openai, or any name of yours with a base_url"
+    )
+
+
+class ExecSettings(Section):
+    enabled: bool = Field(True, description="whether the agent may run commands")
+    timeout_seconds: PositiveFloat = Field(120, description="a command is ended after this time")
+    max_output_chars: PositiveInt = Field(
+        16_000, description="what the model sees of the output; all of it is kept in a file"
+    )
+    env: list[str] = Field(
+        default_factory=list, description="names of further environment variables that commands may see"
+    )
+
+
+class ToolsSettings(Section):
+    file_access: Literal["workspace", "host"] = Field(
+        "workspace", description="workspace: files of the workspace only; host: any file, for the owner alone"
+    )
+    max_read_chars: PositiveInt = Field(40_000, description="what one read gives at the most")
+    exec: ExecSettings = Field(default_factory=ExecSettings)
+
+
+class AgentDefaults(Section):
+    workspace: Path | None = Field(
+        None, description="null: ~/clawd, or <home>/workspace when the home directory is not ~/.clawd"
+    )
+    model: ModelName | None = Field(None, description="null: models.default")
+    thinking: ThinkingLevel = Field("off", description="reasoning effort, where the model has one")
+    max_tokens: PositiveInt = Field(8_192, description="tokens of one answer")
+    cache_ttl: CacheTtl | None = Field(
+        "5m", description="how long the provider keeps the prompt; null: no cache"
+    )
+    max_rounds: PositiveInt = Field(40, description="model calls in one turn before it is stopped")
+    time_zone: TimeZoneName | None = Field(None, description="the owner's; null: the machine's")
+    bootstrap_max_chars: PositiveInt = Field(20_000, description="of one bootstrap file in the prompt")
+    bootstrap_total_max_chars: PositiveInt = Field(60_000, description="of all bootstrap files in the prompt")
+    tools: ToolsSettings = Field(default_factory=ToolsSettings)
+    memory: MemorySettings | None = Field(None, description="overrides of the memory section, field by field")
+
+
+class AgentSettings(AgentDefaults):
+    id: AgentId = Field(description="a-z, 0-9, - and _")
+    default: bool = Field(False, description="answers whatever no binding sends elsewhere")
+
+
+class AgentsSettings(Section):
+    defaults: AgentDefaults = Field(default_factory=AgentDefaults)
+    list: tuple[AgentSettings, ...] = Field((AgentSettings(id="main", default=True),))
+
+    def resolve(self, agent_id: str) -> AgentSettings | None:
+        """The agent's settings over the defaults, field by field; None when there is no such agent."""
+        for agent in self.list:
+            if agent.id == agent_id:
+                base = self.defaults.model_dump(exclude_unset=True)
+                return AgentSettings.model_validate(_merge(base, agent.model_dump(exclude_unset=True)))
+        return None
+
+    @property
+    def default_id(self) -> str:
+        return next((agent.id for agent in self.list if agent.default), self.list[0].id)
+
+
+def _merge(base: dict[str, object], over: dict[str, object]) -> dict[str, object]:
+    merged = dict(base)
+    for key, value in over.items():
+        below = merged.get(key)
+        merged[key] = _merge(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+    return merged

@@ -1,0 +1,46 @@
+"""One turn: who asks, where, and how its progress is told."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from agents.model.provider import TextDelta, ThinkingDelta
+from sessions.key import SessionKey
+from sessions.messages import ToolCall, ToolResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What tools may know of the turn they run in. `trust` is decided before the turn starts and never
+    by a model; `time_zone` is the owner's IANA zone name."""
+
+    key: SessionKey
+    session_id: str
+    sender: str
+    trust: Literal["owner", "guest"]
+    at: datetime
+    time_zone: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStarted:
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFinished:
+    call: ToolCall
+    result: ToolResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrying:
+    """A passing failure; what was shown of this answer so far is void."""
+
+    reason: str
+    seconds: float
+
+
+TurnEvent: TypeAlias = TextDelta | ThinkingDelta | ToolStarted | ToolFinished | Retrying
+OnEvent: TypeAlias = Callable[[TurnEvent], None]

@@ -1,0 +1,1 @@
+"""Markdown for people on each platform."""

@@ -1,0 +1,1 @@
+"""The daemon: the path of one message from a person to an answer and back."""

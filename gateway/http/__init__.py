@@ -1,0 +1,1 @@
+"""The HTTP surface: health, chat, sessions, memory, the web chat."""

@@ -1,0 +1,1 @@
+"""What is remembered: Markdown notes, cut into chunks, indexed and searched."""

@@ -1,0 +1,1 @@
+"""Embedders: one protocol, one file a provider."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias, Union
 
-Json: TypeAlias = Union[None, bool, int, float, str, "list[Json]", "dict[str, Json]"]  # noqa: UP007 (a forward reference)
+Json: TypeAlias = Union[bool, int, float, str, "list[Json]", "dict[str, Json]", None]
 JsonObject: TypeAlias = dict[str, Json]
 
 StopReason: TypeAlias = Literal["stop", "length", "toolUse", "error", "aborted"]

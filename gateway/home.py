@@ -1,0 +1,79 @@
+"""Where things lie in the home directory (CLAWD_HOME): one property a file or folder."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class HomeError(Exception):
+    """The home directory cannot be used; the text says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The directory of everything that clawd itself writes: 0700, files in it 0600."""
+
+    path: Path
+
+    @property
+    def config_file(self) -> Path:
+        return self.path / "clawd.yaml"
+
+    @property
+    def token_file(self) -> Path:
+        return self.path / "credentials" / "gateway.token"
+
+    @property
+    def lock_file(self) -> Path:
+        return self.path / "lock"
+
+    @property
+    def registry_file(self) -> Path:
+        return self.path / "journals" / "registry.jsonl"
+
+    @property
+    def media(self) -> Path:
+        return self.path / "media"
+
+    @property
+    def logs(self) -> Path:
+        return self.path / "logs"
+
+    def memory_database(self, agent: str) -> Path:
+        return self.path / "memory" / f"{agent}.sqlite"
+
+    def transcripts(self, agent: str) -> Path:
+        return self.path / "agents" / agent / "sessions"
+
+    def default_workspace(self, agent: str, *, main: bool) -> Path:
+        """~/clawd beside ~/.clawd; inside any other home, so that two homes never share a workspace."""
+        base = Path.home() / "clawd"
+        if self.path != Path.home() / ".clawd":
+            base = self.path / "workspace"
+        return base if main else base.with_name(f"{base.name}-{agent}")
+
+    def ensure(self) -> None:
+        """Make the directory and its folders, closed to other users. Raises HomeError."""
+        try:
+            for folder in (
+                self.path,
+                self.path / "credentials",
+                self.path / "journals",
+                self.path / "memory",
+                self.path / "agents",
+                self.media,
+                self.logs,
+            ):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if self.path.stat().st_mode & 0o077:
+                self.path.chmod(0o700)
+        except OSError as error:
+            raise HomeError(
+                f"The home directory {self.path} cannot be used: {error.strerror or error}. "
+                "Check who owns it, or name another one with --home or CLAWD_HOME."
+            ) from error
+        if not os.access(self.path, os.W_OK | os.X_OK):
+            raise HomeError(
+                f"No permission to write in the home directory {self.path}. "
+                "Check who owns it, or name another one with --home or CLAWD_HOME."
+            )

@@ -1,0 +1,116 @@
+"""The JSON forms that other programs rely on: what the HTTP API and every --json of the CLI print."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memory.hybrid import SearchHit, SearchResult
+from sessions.key import SessionKey
+from sessions.messages import Json, JsonObject, Usage
+from sessions.registry import SessionRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallReport:
+    """A tool call of a finished turn."""
+
+    name: str
+    arguments: JsonObject
+    is_error: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatReply:
+    """The visible end of one turn. `usage` sums all model calls of the turn."""
+
+    reply: str
+    key: SessionKey
+    session_id: str
+    usage: Usage
+    calls: tuple[CallReport, ...]
+    model: str
+
+
+class Refused(Exception):
+    """A request that ends in a clear message instead of an answer.
+
+    `code` is a stable word for programs, `status` the HTTP status; the text is for a person.
+    """
+
+    def __init__(self, message: str, *, code: str, status: int) -> None:
+        super().__init__(message)
+        self.code = code
+        self.status = status
+
+
+def reply_json(reply: ChatReply) -> JsonObject:
+    calls: list[Json] = [
+        {"name": call.name, "arguments": call.arguments, "is_error": call.is_error} for call in reply.calls
+    ]
+    return {
+        "reply": reply.reply,
+        "session_key": str(reply.key),
+        "session_id": reply.session_id,
+        "model": reply.model,
+        "usage": usage_json(reply.usage),
+        "tool_calls": calls,
+    }
+
+
+def usage_json(usage: Usage) -> JsonObject:
+    """Token counts, and `cost_usd`, which is null when a price is unknown."""
+    return {
+        "input": usage.input,
+        "output": usage.output,
+        "cache_read": usage.cache_read,
+        "cache_write": usage.cache_write,
+        "total": usage.total,
+        "cost_usd": usage.cost.total if usage.cost else None,
+    }
+
+
+def search_json(result: SearchResult) -> JsonObject:
+    return {
+        "results": [hit_json(hit) for hit in result.hits],
+        "provider": result.provider,
+        "model": result.model,
+        "mode": result.mode,
+        **({"warning": result.warning} if result.warning else {}),
+    }
+
+
+def hit_json(hit: SearchHit) -> JsonObject:
+    return {
+        "path": hit.path,
+        "start_line": hit.start_line,
+        "end_line": hit.end_line,
+        "score": round(hit.score, 4),
+        "vector_score": round(hit.vector_score, 4),
+        "text_score": round(hit.text_score, 4),
+        "snippet": hit.snippet,
+        "source": hit.source,
+    }
+
+
+def sessions_json(records: Sequence[SessionRecord]) -> JsonObject:
+    return {"sessions": [session_json(record) for record in records]}
+
+
+def session_json(record: SessionRecord) -> JsonObject:
+    return {
+        "key": str(record.key),
+        "session_id": record.session_id,
+        "agent": record.key.agent,
+        "started_at": time_json(record.started_at),
+        "last_seen_at": time_json(record.last_seen_at),
+        "messages": record.messages,
+    }
+
+
+def time_json(at: datetime) -> str:
+    """ISO 8601 in UTC with milliseconds and Z."""
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def error_json(code: str, message: str) -> JsonObject:
+    return {"error": {"code": code, "message": message}}

@@ -31,6 +31,9 @@ class Embedder(Protocol):
     def model(self) -> str: ...
 
     @property
+    def version(self) -> str: ...
+
+    @property
     def dims(self) -> int: ...
 
     @property

@@ -109,6 +109,7 @@ class ToolsSettings(Section):
         "workspace", description="workspace: files of the workspace only; host: any file, for the owner alone"
     )
     max_read_chars: PositiveInt = Field(40_000, description="what one read gives at the most")
+    timeout_seconds: PositiveFloat = Field(300, description="any tool that takes longer is stopped")
     exec: ExecSettings = Field(default_factory=ExecSettings)
 
 

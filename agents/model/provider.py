@@ -1,6 +1,6 @@
 """The border to model vendors: what is asked, what comes back, what can go wrong."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
@@ -132,6 +132,6 @@ class ModelProvider(Protocol):
     @property
     def name(self) -> str: ...
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]: ...
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]: ...
 
     async def aclose(self) -> None: ...

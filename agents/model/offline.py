@@ -1,0 +1,120 @@
+"""No model at all: notes what it is told, answers questions by quoting memory, and says so.
+
+It sees only what any model sees (messages, tools) and acts only through tool calls, so that everything
+around it (loop, transcript, tools) is the same with and without a model.
+"""
+
+import json
+import re
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+
+from agents.clock import Clock
+from agents.model.offline_phrases import PHRASES, Phrases, intent, language
+from agents.model.provider import CallStarted, Done, ModelEvent, ModelRequest, TextDelta
+from sessions.messages import Assistant, Json, JsonObject, Message, Text, ToolCall, ToolResult, User, text_of
+
+MODEL = "notes"
+TITLE_CHARS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Offline:
+    """Implements ModelProvider; never fails and never waits."""
+
+    clock: Clock
+    name: str = "offline"
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        step = _next(request.messages, {tool.name for tool in request.tools})
+        if isinstance(step, ToolCall):
+            yield CallStarted(call=step)
+        else:
+            for piece in re.findall(r"\S+\s*|\s+", step):
+                yield TextDelta(text=piece)
+        yield Done(
+            message=Assistant(
+                at=self.clock(),
+                parts=(step if isinstance(step, ToolCall) else Text(text=step),),
+                stop="toolUse" if isinstance(step, ToolCall) else "stop",
+                provider=self.name,
+                api="offline",
+                model=request.model,
+            )
+        )
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
+
+def _next(messages: Sequence[Message], tools: set[str]) -> ToolCall | str:
+    """The call to make, or the answer to give, after everything said so far."""
+    start = max(index for index, message in enumerate(messages) if isinstance(message, User))
+    asked = messages[start]
+    said = text_of(asked.parts).strip()
+    results = [message for message in messages[start + 1 :] if isinstance(message, ToolResult)]
+    words = PHRASES[language(said)]
+    if results:
+        return _after(results, said, words, start)
+    kind, body = intent(said)
+    if kind == "note" and "write" in tools and isinstance(asked, User):
+        return _note(body, asked, start)
+    if kind == "question" and "memory_search" in tools:
+        return _call(start, 0, "memory_search", {"query": body})
+    return f"{words.hello}\n\n{words.connect}"
+
+
+def _note(body: str, asked: User, start: int) -> ToolCall:
+    day = re.search(r"\d{4}-\d{2}-\d{2}", asked.envelope)
+    time = re.search(r"\b\d{2}:\d{2}\b", asked.envelope)
+    date = day.group() if day else asked.at.date().isoformat()
+    hour = time.group() if time else f"{asked.at:%H:%M}"
+    title = re.sub(r"\s+", " ", body).strip("#-* ")
+    if len(title) > TITLE_CHARS:
+        title = title[:TITLE_CHARS].rsplit(" ", 1)[0] + " …"
+    content = f"## {hour} - {title}\n\n{body}\n"
+    return _call(start, 0, "write", {"path": f"memory/{date}.md", "content": content, "mode": "append"})
+
+
+def _after(results: list[ToolResult], said: str, words: Phrases, start: int) -> ToolCall | str:
+    last = results[-1]
+    if last.is_error:
+        return f"{words.failed} {text_of(last.parts)}"
+    if last.name == "write":
+        day = re.search(r"memory/\S+?\.md", text_of(last.parts))
+        return f"{words.noted.format(path=day.group() if day else 'memory/')}\n\n{words.connect}"
+    found, problem = _hits(text_of(last.parts))
+    if problem:
+        return f"{words.failed} {problem}"
+    if found:
+        heading = words.found if len(results) == 1 else words.uncertain
+        return "\n\n".join([heading, *(_quote(hit) for hit in found[:3]), words.connect])
+    if len(results) == 1:
+        query: JsonObject = {"query": intent(said)[1], "max_results": 3, "min_score": 0}
+        return _call(start, 1, "memory_search", query)
+    return f"{words.nothing}\n\n{words.connect}"
+
+
+def _hits(text: str) -> tuple[list[JsonObject], str]:
+    try:
+        answer: Json = json.loads(text)
+    except ValueError:
+        return [], text
+    if not isinstance(answer, dict):
+        return [], text
+    if answer.get("unavailable"):
+        return [], f"{answer.get('error', '')} {answer.get('action', '')}".strip()
+    results = answer.get("results")
+    return [hit for hit in results if isinstance(hit, dict)] if isinstance(results, list) else [], ""
+
+
+def _quote(hit: JsonObject) -> str:
+    lines = str(hit.get("snippet", "")).strip().splitlines()
+    quoted = "\n".join(f"> {line}".rstrip() for line in lines)
+    where = f"{hit.get('path')}:{hit.get('start_line')}-{hit.get('end_line')}"
+    return f"{quoted}\n\n— `{where}`"
+
+
+def _call(start: int, step: int, name: str, arguments: JsonObject) -> ToolCall:
+    """Ids follow from the position in the conversation, so they are unique in it without randomness."""
+    return ToolCall(id=f"offline_{start}_{step}", name=name, arguments=arguments)

@@ -1,1 +1,0 @@
-"""Markdown for people on each platform."""

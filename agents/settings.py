@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 from typing import Annotated, Literal
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
     AfterValidator,
@@ -41,7 +41,7 @@ def _model_name(value: str) -> str:
 def _time_zone(value: str) -> str:
     try:
         ZoneInfo(value)
-    except (OSError, ValueError) as error:
+    except (ZoneInfoNotFoundError, OSError, ValueError) as error:
         raise ValueError("is no IANA time zone name, for example Europe/Lisbon") from error
     return value
 
@@ -110,7 +110,7 @@ class ToolsSettings(Section):
     )
     max_read_chars: PositiveInt = Field(40_000, description="what one read gives at the most")
     timeout_seconds: PositiveFloat = Field(300, description="any tool that takes longer is stopped")
-    exec: ExecSettings = Field(default_factory=ExecSettings)
+    exec: ExecSettings = Field(default_factory=ExecSettings, description="the tool that runs commands")
 
 
 class AgentDefaults(Section):
@@ -127,7 +127,7 @@ class AgentDefaults(Section):
     time_zone: TimeZoneName | None = Field(None, description="the owner's; null: the machine's")
     bootstrap_max_chars: PositiveInt = Field(20_000, description="of one bootstrap file in the prompt")
     bootstrap_total_max_chars: PositiveInt = Field(60_000, description="of all bootstrap files in the prompt")
-    tools: ToolsSettings = Field(default_factory=ToolsSettings)
+    tools: ToolsSettings = Field(default_factory=ToolsSettings, description="what the agent may do")
     memory: MemorySettings | None = Field(None, description="overrides of the memory section, field by field")
 
 
@@ -137,8 +137,11 @@ class AgentSettings(AgentDefaults):
 
 
 class AgentsSettings(Section):
-    defaults: AgentDefaults = Field(default_factory=AgentDefaults)
-    list: tuple[AgentSettings, ...] = Field((AgentSettings(id="main", default=True),))
+    defaults: AgentDefaults = Field(default_factory=AgentDefaults, description="what holds for every agent")
+    list: tuple[AgentSettings, ...] = Field(
+        (AgentSettings(id="main", default=True),),
+        description="the agents, each with keys of its own over these",
+    )
 
     def resolve(self, agent_id: str) -> AgentSettings | None:
         """The agent's settings over the defaults, field by field; None when there is no such agent."""

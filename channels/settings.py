@@ -13,4 +13,6 @@ class ConsoleSettings(BaseModel):
 class ChannelsSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    console: ConsoleSettings = Field(default_factory=ConsoleSettings)
+    console: ConsoleSettings = Field(
+        default_factory=ConsoleSettings, description="the terminal, `clawd chat`"
+    )

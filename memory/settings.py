@@ -34,8 +34,10 @@ class ChunkingSettings(Section):
 
 
 class MemorySettings(Section):
-    search: SearchSettings = Field(default_factory=SearchSettings)
-    chunking: ChunkingSettings = Field(default_factory=ChunkingSettings)
+    search: SearchSettings = Field(default_factory=SearchSettings, description="how passages are ranked")
+    chunking: ChunkingSettings = Field(
+        default_factory=ChunkingSettings, description="how files are cut into passages"
+    )
     max_file_bytes: PositiveInt = Field(
         8 * 1024 * 1024, description="a larger memory file is reported and not indexed"
     )

@@ -1,0 +1,151 @@
+"""The whole configuration: one section a room, and the daemon's own."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, SecretStr, ValidationError
+
+from agents.settings import AgentsSettings, ModelsSettings
+from channels.settings import ChannelsSettings
+from memory.settings import MemorySettings
+from sessions.settings import SessionsSettings
+
+SHORTEST_TOKEN = 16
+_PLACEHOLDERS = ("undefined", "null", "none", "nil", "token", "secret", "password", "changeme", "todo", "xxx")
+_PLACEHOLDER_STARTS = ("change-me", "change_me", "changeme", "your-", "your_", "<", "replace-", "example-")
+
+
+def placeholder(secret: str) -> str | None:
+    """Why `secret` cannot be a real one, without repeating it; None when nothing speaks against it."""
+    text = secret.strip().lower()
+    if not text:
+        return "is blank"
+    if text in _PLACEHOLDERS or text.startswith(_PLACEHOLDER_STARTS):
+        return "is a placeholder, not a secret"
+    if not secret.isprintable():
+        return "holds a line break or another character that cannot be sent"
+    return None
+
+
+def weak_token(secret: str) -> str | None:
+    """Why `secret` cannot guard the gateway, without repeating it; None when it can."""
+    if reason := placeholder(secret):
+        return reason
+    if len(secret) < SHORTEST_TOKEN:
+        return f"is shorter than {SHORTEST_TOKEN} characters"
+    if " " in secret or not secret.isascii():
+        return "holds blanks or characters beyond ASCII"
+    return None
+
+
+def _token(value: SecretStr) -> SecretStr:
+    if reason := weak_token(value.get_secret_value()):
+        raise ValueError(f"{reason}; `clawd init` makes a good one when the setting is left out")
+    return value
+
+
+def _host(value: str) -> str:
+    if not re.fullmatch(r"[^\s/@]+", value):
+        raise ValueError("must be an address or a host name, for example 127.0.0.1")
+    return value
+
+
+def _origin(value: str) -> str:
+    if not re.fullmatch(r"https?://[^\s/?#@]+", value):
+        raise ValueError(
+            "must be written scheme://host or scheme://host:port, for example https://example.org"
+        )
+    return value
+
+
+class GatewaySettings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    host: Annotated[str, AfterValidator(_host)] = Field(
+        "127.0.0.1",
+        description="address to listen on; anything but this machine's own opens clawd to a network",
+    )
+    port: int = Field(18789, ge=1, le=65535, description="TCP port of the API and the web chat")
+    token: Annotated[SecretStr, AfterValidator(_token)] | None = Field(
+        None, description="what callers must present; null: made once and kept in credentials/gateway.token"
+    )
+    token_file: Path | None = Field(None, description="a file that holds the token, instead of token")
+    allowed_hosts: list[Annotated[str, AfterValidator(_host)]] = Field(
+        default_factory=list, description="further Host names under which the gateway may be called"
+    )
+    allowed_origins: list[Annotated[str, AfterValidator(_origin)]] = Field(
+        default_factory=list, description="further web origins whose pages may call the gateway"
+    )
+    max_text_chars: PositiveInt = Field(200_000, description="a longer message is refused")
+    max_concurrent_turns: PositiveInt = Field(16, description="turns that run at once; others wait")
+    drain_seconds: float = Field(30, ge=0, description="what running turns get to end when the gateway stops")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="least severe line kept"
+    )
+
+
+def _agents(value: AgentsSettings) -> AgentsSettings:
+    if not value.list:
+        raise ValueError("list must name at least one agent")
+    faults = []
+    ids = [agent.id for agent in value.list]
+    faults += [f"list names {one!r} more than once" for one in dict.fromkeys(ids) if ids.count(one) > 1]
+    if sum(agent.default for agent in value.list) > 1:
+        faults.append("list has more than one agent with default: true")
+    faults += [fault for one in dict.fromkeys(ids) if (fault := _unresolved(value, one))]
+    if faults:
+        raise ValueError("; ".join(faults))
+    return value
+
+
+def _unresolved(agents: AgentsSettings, agent_id: str) -> str | None:
+    try:
+        agents.resolve(agent_id)
+    except ValidationError as error:
+        detail = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(part) for part in detail["loc"])
+        return f"agent {agent_id!r} over the defaults does not fit: {where}: {detail['msg']}"
+    return None
+
+
+class Config(BaseModel):
+    """Everything clawd.yaml can say; without a file, every default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    gateway: GatewaySettings = Field(
+        default_factory=GatewaySettings,
+        description="The daemon: where it listens, who may call, what it bears.",
+    )
+    models: ModelsSettings = Field(
+        default_factory=ModelsSettings, description="Which model answers, and how its provider is reached."
+    )
+    agents: Annotated[AgentsSettings, AfterValidator(_agents)] = Field(
+        default_factory=AgentsSettings, description="Who answers: workspaces, limits and tools."
+    )
+    memory: MemorySettings = Field(
+        default_factory=MemorySettings, description="How notes are cut, indexed and found."
+    )
+    sessions: SessionsSettings = Field(
+        default_factory=SessionsSettings, description="How conversations are kept."
+    )
+    channels: ChannelsSettings = Field(
+        default_factory=ChannelsSettings, description="How people talk to clawd."
+    )
+
+    def memory_of(self, agent_id: str) -> MemorySettings:
+        """The memory section with the agent's own values over it, field by field."""
+        agent = self.agents.resolve(agent_id)
+        if agent is None or agent.memory is None:
+            return self.memory
+        base = self.memory.model_dump(exclude_unset=True)
+        return MemorySettings.model_validate(_over(base, agent.memory.model_dump(exclude_unset=True)))
+
+
+def _over(base: dict[str, object], top: dict[str, object]) -> dict[str, object]:
+    merged = dict(base)
+    for key, value in top.items():
+        below = merged.get(key)
+        merged[key] = _over(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+    return merged

@@ -4,6 +4,7 @@ import fcntl
 import os
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 
 class AlreadyRunning(Exception):
@@ -22,7 +23,7 @@ class HomeLock:
         self._path = path
         self._file: int | None = None
 
-    def __enter__(self) -> "HomeLock":
+    def __enter__(self) -> Self:
         handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,191 @@
+"""A transcript that is open for a turn: what a model sees of it, and how a step is written to it."""
+
+import asyncio
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Executor
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from sessions.transcript import BrokenTranscript, Transcript
+
+from agents.clock import Clock
+from agents.model.provider import ModelRequest, ToolSpec
+from sessions.context import ContextView
+from sessions.entries import Body, Custom, Entry, Header, ModelChanged, Said
+from sessions.messages import Json, JsonObject, Message, ToolResult
+
+CONTEXT_KIND = "clawd.context"
+WIRE_FORMAT = 1
+
+T = TypeVar("T")
+
+
+class Conversation:
+    """One session's transcript. All methods belong to the session's lane: one turn at a time."""
+
+    def __init__(self, transcript: Transcript, executor: Executor) -> None:
+        self._transcript = transcript
+        self._executor = executor
+        self._view = ContextView(transcript.entries)
+        self._snapshot = _last_snapshot(transcript)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What a model sees: folded and repaired."""
+        return self._view.messages
+
+    @property
+    def said(self) -> list[Message]:
+        """What was said, as it stands in the transcript, for people to read."""
+        return [entry.body.message for entry in self._transcript.entries if isinstance(entry.body, Said)]
+
+    async def record(self, message: Message) -> None:
+        """Return when the message is on disk; a cancellation waits for the line that is being written.
+
+        Raises OSError (full disk, no permission): nothing was recorded.
+        """
+        await self._append(Said(message=message), message.at)
+
+    async def record_context(self, request: ModelRequest, *, provider: str, at: datetime) -> None:
+        """Record what stands around the messages of a request, once for as long as it stays the same."""
+        facts = _facts(request, provider)
+        digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode("utf-8", "replace")).hexdigest()
+        if digest == self._snapshot:
+            return
+        await self._append(Custom(kind=CONTEXT_KIND, data={"hash": digest, **facts}), at)
+        self._snapshot = digest
+
+    async def record_model(self, *, provider: str, model: str, at: datetime) -> None:
+        """Record a change of model, as tools of the pi family do."""
+        for entry in reversed(self._transcript.entries):
+            if isinstance(entry.body, ModelChanged):
+                if (entry.body.provider, entry.body.model) == (provider, model):
+                    return
+                break
+        await self._append(ModelChanged(provider=provider, model=model), at)
+
+    def close(self) -> None:
+        self._transcript.close()
+
+    async def _append(self, body: Body, at: datetime) -> None:
+        entry: Entry = await in_thread(self._executor, lambda: self._transcript.append(body, at))
+        self._view.extend(entry)
+
+
+class Conversations:
+    """Open transcripts of one agent, the least recently used closed first; files are `<session-id>.jsonl`."""
+
+    def __init__(
+        self, folder: Path, *, clock: Clock, limit: int, max_line_bytes: int, executor: Executor
+    ) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._limit = limit
+        self._max_line_bytes = max_line_bytes
+        self._executor = executor
+        self._open: OrderedDict[str, Conversation] = OrderedDict()
+        self._busy: set[str] = set()
+
+    @asynccontextmanager
+    async def use(self, session_id: str, *, cwd: Path) -> AsyncIterator[Conversation]:
+        """The session's conversation, from memory, from its file, or new; kept open while it is used.
+
+        Raises BrokenTranscript when the file is no transcript (it was set aside), OSError when it cannot
+        be read or made.
+        """
+        conversation = self._open.get(session_id)
+        if conversation is None:
+            transcript = await in_thread(self._executor, lambda: self._load(session_id, cwd))
+            conversation = self._open[session_id] = Conversation(transcript, self._executor)
+        self._open.move_to_end(session_id)
+        self._busy.add(session_id)
+        try:
+            yield conversation
+        finally:
+            self._busy.discard(session_id)
+            self._close_idle()
+
+    def _close_idle(self) -> None:
+        idle = [session for session in self._open if session not in self._busy]
+        for session in idle[: max(0, len(self._open) - self._limit)]:
+            self._open.pop(session).close()
+
+    async def peek(self, session_id: str) -> list[Message]:
+        """What was said in a session, without keeping it open; empty when it has no file."""
+        known = self._open.get(session_id)
+        if known is not None:
+            return known.said
+        path = self._path(session_id)
+
+        def read() -> list[Message]:
+            if not path.exists():
+                return []
+            transcript = Transcript.open(path, max_line_bytes=self._max_line_bytes)
+            transcript.close()
+            return [entry.body.message for entry in transcript.entries if isinstance(entry.body, Said)]
+
+        return await asyncio.to_thread(read)
+
+    def count(self, session_id: str) -> int | None:
+        """How many messages people and models have said in an open session; None when it is not open."""
+        known = self._open.get(session_id)
+        return known and sum(not isinstance(message, ToolResult) for message in known.said)
+
+    def close(self) -> None:
+        while self._open:
+            self._open.popitem()[1].close()
+
+    def _path(self, session_id: str) -> Path:
+        return self._folder / f"{session_id}.jsonl"
+
+    def _load(self, session_id: str, cwd: Path) -> Transcript:
+        path = self._path(session_id)
+        if path.exists():
+            return Transcript.open(path, max_line_bytes=self._max_line_bytes)
+        return Transcript.create(path, Header(id=session_id, at=self._clock(), cwd=str(cwd)))
+
+
+async def in_thread(executor: Executor, work: Callable[[], T]) -> T:
+    """Run file work off the event loop. A cancelled caller still waits for its end, so that nothing is
+    half written while the next step begins."""
+    future = asyncio.get_running_loop().run_in_executor(executor, work)
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
+        await asyncio.wait([future])
+        raise
+
+
+def _facts(request: ModelRequest, provider: str) -> JsonObject:
+    tools: list[Json] = [_tool_json(tool) for tool in request.tools]
+    return {
+        "wire": WIRE_FORMAT,
+        "provider": provider,
+        "model": request.model,
+        "system": request.system,
+        "context": request.context,
+        "tools": tools,
+        "max_tokens": request.max_tokens,
+        "thinking": request.thinking,
+        "cache_ttl": request.cache_ttl,
+    }
+
+
+def _tool_json(tool: ToolSpec) -> JsonObject:
+    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+
+
+def _last_snapshot(transcript: Transcript) -> str | None:
+    for entry in reversed(transcript.entries):
+        if isinstance(entry.body, Custom) and entry.body.kind == CONTEXT_KIND:
+            digest = entry.body.data.get("hash")
+            return digest if isinstance(digest, str) else None
+    return None
+
+
+__all__ = ["BrokenTranscript", "Conversation", "Conversations", "in_thread"]

@@ -1,0 +1,172 @@
+"""One agent, ready to answer: its workspace, tools, conversations and model."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
+
+from agents.clock import Clock
+from agents.conversation import Conversation, Conversations
+from agents.loop import Loop
+from agents.model.provider import ModelProvider, ModelRequest
+from agents.prompt import PromptFacts, project_context, system_prompt
+from agents.settings import AgentSettings
+from agents.tools.tool import Tool
+from agents.turn import OnEvent, Turn
+from agents.workspace import Workspace
+from sessions.messages import Assistant, Cost, Message, Text, ToolCall, ToolResult, Usage, User
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenModel:
+    """The model that answers this turn. `max_output` is the most that it can say in one answer, in tokens."""
+
+    provider: ModelProvider
+    provider_name: str
+    model: str
+    max_output: int | None
+    max_retries: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.provider_name}/{self.model}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a turn came to. `usage` sums its model calls; its cost is None when one of them is unknown."""
+
+    reply: str
+    usage: Usage
+    calls: tuple[tuple[ToolCall, bool], ...]
+    model: str
+
+
+class AgentRuntime:
+    """`choose` gives the model for a turn and raises ModelError when none is usable."""
+
+    def __init__(
+        self,
+        *,
+        settings: AgentSettings,
+        time_zone: str,
+        workspace: Workspace,
+        conversations: Conversations,
+        tools: tuple[Tool, ...],
+        choose: Callable[[], Awaitable[ChosenModel]],
+        clock: Clock,
+    ) -> None:
+        self.settings = settings
+        self.time_zone = time_zone
+        self.workspace = workspace
+        self.conversations = conversations
+        self._tools = {tool.spec.name: tool for tool in tools}
+        self._specs = tuple(tool.spec for tool in tools)
+        self._choose = choose
+        self._clock = clock
+
+    async def respond(self, turn: Turn, text: str, *, envelope: str, on_event: OnEvent) -> Outcome:
+        """Answer one message. It is in the transcript before anything else happens.
+
+        Raises ModelError, TurnLimit, WorkspaceError, BrokenTranscript, and OSError when the transcript
+        cannot be written; cancellation leaves a transcript that opens cleanly.
+        """
+        async with self.conversations.use(turn.session_id, cwd=self.workspace.root) as conversation:
+            start = len(conversation.said)
+            said = User(at=turn.at, parts=(Text(text=text),), envelope=envelope)
+            await conversation.record(said)
+            chosen = await self._choose()
+            loop = Loop(
+                provider=chosen.provider,
+                tools=self._tools,
+                request=await self._requests(conversation, turn, chosen),
+                record=conversation.record,
+                on_event=on_event,
+                clock=self._clock,
+                max_rounds=self.settings.max_rounds,
+                max_retries=chosen.max_retries,
+                tool_timeout=self.settings.tools.timeout_seconds,
+            )
+            answer = await loop.run(turn)
+            return _outcome(conversation.said, start, answer, chosen)
+
+    async def _requests(
+        self, conversation: Conversation, turn: Turn, chosen: ChosenModel
+    ) -> Callable[[], ModelRequest]:
+        """A builder of this turn's requests, which differ only in their messages."""
+        frame = await self._frame(turn, chosen)
+        await conversation.record_model(provider=chosen.provider_name, model=chosen.model, at=turn.at)
+        await conversation.record_context(frame, provider=chosen.provider_name, at=turn.at)
+        return lambda: replace(frame, messages=conversation.messages)
+
+    async def _frame(self, turn: Turn, chosen: ChosenModel) -> ModelRequest:
+        settings = self.settings
+        today = self._local_date(turn.at)
+
+        def read() -> str:
+            if not self.workspace.root.is_dir():
+                self.workspace.ensure(today)
+            return project_context(
+                self.workspace.bootstrap(
+                    private=turn.key.private and turn.trust == "owner",
+                    max_chars=settings.bootstrap_max_chars,
+                    total_max_chars=settings.bootstrap_total_max_chars,
+                )
+            )
+
+        context = await asyncio.to_thread(read)
+        facts = PromptFacts(
+            agent=settings.id,
+            workspace=str(self.workspace.root),
+            time_zone=self.time_zone,
+            tools=tuple(self._tools),
+            private=turn.key.private,
+        )
+        return ModelRequest(
+            model=chosen.model,
+            system=system_prompt(facts),
+            context=context,
+            messages=(),
+            tools=self._specs,
+            max_tokens=min(settings.max_tokens, chosen.max_output or settings.max_tokens),
+            thinking=settings.thinking,
+            cache_ttl=settings.cache_ttl,
+        )
+
+    def _local_date(self, at: datetime) -> date:
+        return at.astimezone(ZoneInfo(self.time_zone)).date()
+
+
+def _outcome(said: list[Message], start: int, answer: Assistant, chosen: ChosenModel) -> Outcome:
+    new = said[start:]
+    failed = {message.call_id: message.is_error for message in new if isinstance(message, ToolResult)}
+    answers = [message for message in new if isinstance(message, Assistant)]
+    return Outcome(
+        reply=answer.text.strip() or "(The model gave an empty answer. Ask again, or in other words.)",
+        usage=total_usage([message.usage for message in answers]),
+        calls=tuple((call, failed.get(call.id, True)) for message in answers for call in message.calls),
+        model=chosen.name,
+    )
+
+
+def total_usage(parts: list[Usage]) -> Usage:
+    """The sum; its cost is None as soon as one part's cost is unknown."""
+    costs = [part.cost for part in parts]
+    known = [cost for cost in costs if cost is not None]
+    cost = None
+    if known and len(known) == len(costs):
+        cost = Cost(
+            input=sum(cost.input for cost in known),
+            output=sum(cost.output for cost in known),
+            cache_read=sum(cost.cache_read for cost in known),
+            cache_write=sum(cost.cache_write for cost in known),
+            total=sum(cost.total for cost in known),
+        )
+    return Usage(
+        input=sum(part.input for part in parts),
+        output=sum(part.output for part in parts),
+        cache_read=sum(part.cache_read for part in parts),
+        cache_write=sum(part.cache_write for part in parts),
+        cost=cost,
+    )

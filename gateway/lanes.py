@@ -1,0 +1,85 @@
+"""One turn at a time for each session, many sessions at once."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+from gateway.views import Refused
+from sessions.key import SessionKey
+
+logger = logging.getLogger("clawd.lanes")
+
+T = TypeVar("T")
+
+
+class Lane(Generic[T]):
+    """The turns of one session, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self.turn = asyncio.Lock()
+        self.tasks: list[asyncio.Task[T]] = []
+
+
+class Lanes(Generic[T]):
+    """Runs turns as tasks of its own, so that a caller who goes away does not take its turn along.
+
+    `limit` turns run at once over all sessions; the rest wait.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._slots = asyncio.Semaphore(limit)
+        self._lanes: dict[SessionKey, Lane[T]] = {}
+
+    def submit(self, key: SessionKey, work: Callable[[], Awaitable[T]]) -> asyncio.Task[T]:
+        """Queue a turn behind those of its session. The task raises Refused and nothing else."""
+        lane = self._lanes.setdefault(key, Lane())
+        task = asyncio.create_task(self._run(lane, work), name=f"turn {key}")
+        lane.tasks.append(task)
+        task.add_done_callback(lambda done: self._ended(key, lane, done))
+        return task
+
+    def stop(self, key: SessionKey) -> bool:
+        """Cancel the session's running turn, and only that. False when none runs."""
+        lane = self._lanes.get(key)
+        if lane is None or not lane.tasks:
+            return False
+        return lane.tasks[0].cancel()
+
+    @property
+    def running(self) -> int:
+        """Turns that run or wait."""
+        return sum(len(lane.tasks) for lane in self._lanes.values())
+
+    async def drain(self, seconds: float) -> int:
+        """Wait for all turns; after `seconds` cancel what is left and say how many those were."""
+        tasks = [task for lane in self._lanes.values() for task in lane.tasks]
+        if not tasks:
+            return 0
+        _, late = await asyncio.wait(tasks, timeout=seconds)
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.wait(late, timeout=5)
+        return len(late)
+
+    async def _run(self, lane: Lane[T], work: Callable[[], Awaitable[T]]) -> T:
+        async with lane.turn, self._slots:
+            try:
+                return await work()
+            except Refused:
+                raise
+            except Exception as error:
+                logger.exception("a turn failed unexpectedly")
+                raise Refused(
+                    "Something went wrong inside clawd; your message is kept. The log says what it was.",
+                    code="internal",
+                    status=500,
+                ) from error
+
+    def _ended(self, key: SessionKey, lane: Lane[T], task: asyncio.Task[T]) -> None:
+        lane.tasks.remove(task)
+        if not lane.tasks and self._lanes.get(key) is lane:
+            del self._lanes[key]
+        if not task.cancelled():
+            task.exception()  # marks it as seen, for a caller that has gone away

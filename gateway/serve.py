@@ -1,0 +1,134 @@
+"""The life of the daemon: start, serve, drain, end. A part that crashes ends the process with a message."""
+
+import asyncio
+import logging
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from gateway.build import Parts, built
+from gateway.config import Config
+from gateway.home import Home
+from gateway.http.app import HttpRules, create_app
+
+logger = logging.getLogger("clawd.serve")
+
+
+class PortInUse(Exception):
+    """The address cannot be listened on; the text says why and what to do."""
+
+
+class Server(uvicorn.Server):
+    """uvicorn under our TaskGroup: the signals are ours, and `up` tells when it listens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.up = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.up.set()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+async def serve(config: Config, home: Home, *, token: str, on_ready: Callable[[str], None]) -> int:
+    """Run until SIGTERM or SIGINT; 0 after an orderly end, 1 after a crash. `on_ready` is told the address.
+
+    Raises PortInUse, AlreadyRunning, HomeError, WorkspaceError before anything is served.
+    """
+    settings = config.gateway
+    with listen(settings.host, settings.port) as listener:
+        async with built(config, home) as parts:
+            app = create_app(parts.gateway, token=token, rules=HttpRules.of(settings))
+            server = Server(
+                uvicorn.Config(
+                    app,
+                    log_config=None,
+                    access_log=False,
+                    lifespan="off",
+                    timeout_graceful_shutdown=5,
+                    server_header=False,
+                    date_header=False,
+                )
+            )
+            try:
+                async with asyncio.TaskGroup() as group:
+                    address = _address(listener)
+                    beside = [
+                        group.create_task(_watch_signals(parts, server, settings.drain_seconds)),
+                        group.create_task(_start(parts, server, address, on_ready)),
+                    ]
+                    await _serve_http(server, listener, parts)
+                    for task in beside:
+                        task.cancel()
+            except* Exception as crash:
+                for error in crash.exceptions:
+                    logger.critical("clawd ends because a part of it failed: %s", error, exc_info=error)
+                return 1
+    return 0
+
+
+@contextmanager
+def listen(host: str, port: int) -> Iterator[socket.socket]:
+    """A listening socket. Raises PortInUse with a text for a person."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.create_server(address[:2], family=family, backlog=256)
+    except OSError as error:
+        raise PortInUse(
+            f"clawd cannot listen on {host} port {port}: {error.strerror or error}. "
+            "Another program may have it; choose another port with --port or gateway.port."
+        ) from error
+    with listener:
+        listener.setblocking(False)
+        yield listener
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+async def _serve_http(server: Server, listener: socket.socket, parts: Parts) -> None:
+    await server.serve(sockets=[listener])
+    if not parts.gateway.draining:
+        raise RuntimeError("the HTTP server ended by itself")
+
+
+async def _start(parts: Parts, server: Server, address: str, on_ready: Callable[[str], None]) -> None:
+    await server.up.wait()
+    parts.gateway.ready = True
+    on_ready(address)
+    await parts.gateway.catch_up()
+    await parts.warm_up()
+
+
+async def _watch_signals(parts: Parts, server: Server, drain_seconds: float) -> None:
+    """Wait for a signal, let running turns end, then stop. A second signal stops at once."""
+    asked = asyncio.Event()
+    again = asyncio.Event()
+
+    def on_signal() -> None:
+        (again if asked.is_set() else asked).set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, on_signal)
+    await asked.wait()
+    parts.gateway.draining = True
+    running = parts.gateway.lanes.running
+    logger.info("stopping; waiting for %d turns (a second signal stops at once)", running)
+    impatient = asyncio.create_task(again.wait())
+    drained = asyncio.create_task(parts.gateway.lanes.drain(drain_seconds))
+    await asyncio.wait({impatient, drained}, return_when=asyncio.FIRST_COMPLETED)
+    if not drained.done():
+        drained.cancel()
+        await parts.gateway.lanes.drain(0)
+    impatient.cancel()
+    server.should_exit = True

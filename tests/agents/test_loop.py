@@ -1,0 +1,230 @@
+"""The agent loop: every step recorded before the next, whatever fails and whenever it is stopped."""
+
+import asyncio
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from agents.loop import Loop, TurnLimit
+from agents.model.provider import AuthFailed, ModelRequest, Overloaded, RateLimited, TextDelta
+from agents.tools.tool import ToolError
+from agents.turn import Retrying, ToolFinished, ToolStarted, TurnEvent
+from sessions.messages import Assistant, Message, Text, ToolResult, User, text_of
+from tests.fakes.protocols import (
+    START,
+    Calls,
+    Fails,
+    FakeClock,
+    FakeTool,
+    Hangs,
+    Says,
+    ScriptedModel,
+    Step,
+    call,
+    turn,
+)
+
+ASKED = User(at=START, parts=(Text(text="hello"),))
+
+
+@dataclass(slots=True)
+class Stage:
+    """A loop with everything around it, and what it did."""
+
+    model: ScriptedModel
+    tools: list[FakeTool] = field(default_factory=lambda: [FakeTool()])
+    recorded: list[Message] = field(default_factory=lambda: [ASKED])
+    events: list[TurnEvent] = field(default_factory=list)
+    slept: list[float] = field(default_factory=list)
+
+    def loop(self, *, max_rounds: int = 5, max_retries: int = 2, tool_timeout: float = 5) -> Loop:
+        empty = ModelRequest(model="script", system="", context="", messages=())
+        return Loop(
+            provider=self.model,
+            tools={tool.name: tool for tool in self.tools},
+            request=lambda: replace(empty, messages=tuple(self.recorded)),
+            record=self._record,
+            on_event=self.events.append,
+            clock=FakeClock(),
+            max_rounds=max_rounds,
+            max_retries=max_retries,
+            tool_timeout=tool_timeout,
+            sleep=self._sleep,
+        )
+
+    async def _record(self, message: Message) -> None:
+        self.recorded.append(message)
+
+    async def _sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+    @property
+    def results(self) -> list[ToolResult]:
+        return [message for message in self.recorded if isinstance(message, ToolResult)]
+
+
+def stage(*script: Step, tools: list[FakeTool] | None = None) -> Stage:
+    return Stage(ScriptedModel(list(script)), tools=tools or [FakeTool()])
+
+
+async def test_an_answer_without_calls_ends_the_turn() -> None:
+    scene = stage(Says("good morning"))
+
+    answer = await scene.loop().run(turn())
+
+    assert answer.text == "good morning"
+    assert scene.recorded == [ASKED, answer]
+    assert "".join(event.text for event in scene.events if isinstance(event, TextDelta)) == "good morning "
+
+
+async def test_a_call_is_recorded_before_it_runs_and_its_result_before_the_next_question() -> None:
+    scene = stage(Calls((call("look", {"at": "sky"}),)), Says("blue"))
+
+    await scene.loop().run(turn())
+
+    kinds = [type(message).__name__ for message in scene.recorded]
+    assert kinds == ["User", "Assistant", "ToolResult", "Assistant"]
+    assert scene.tools[0].seen == [{"at": "sky"}]
+    assert scene.model.requests[1].messages == tuple(scene.recorded[:3])
+    assert [type(event) for event in scene.events[:2]] == [ToolStarted, ToolFinished]
+
+
+async def test_a_request_extends_the_one_before_it() -> None:
+    scene = stage(Calls((call("look"),)), Calls((call("look", {"n": 1}, id="c2"),)), Says("done"))
+
+    await scene.loop().run(turn())
+
+    first, second, third = (request.messages for request in scene.model.requests)
+    assert second[: len(first)] == first
+    assert third[: len(second)] == second
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "expected"),
+    [
+        (FakeTool(answer=ToolError("no such place")), "look", "no such place"),
+        (FakeTool(), "fly", "There is no tool 'fly'. The tools are: look."),
+        (FakeTool(delay=5), "look", "look was stopped"),
+    ],
+    ids=["tool error", "unknown tool", "tool that hangs"],
+)
+async def test_a_failed_call_becomes_a_result_that_the_model_reads(
+    tool: FakeTool, name: str, expected: str
+) -> None:
+    scene = stage(Calls((call(name),)), Says("sorry"), tools=[tool])
+
+    answer = await scene.loop(tool_timeout=0.05).run(turn())
+
+    assert answer.text == "sorry"
+    assert scene.results[0].is_error
+    assert expected in text_of(scene.results[0].parts)
+
+
+async def test_a_passing_failure_is_tried_again_and_told() -> None:
+    scene = stage(Fails(Overloaded("busy"), after="half an ans"), Says("whole answer"))
+
+    answer = await scene.loop().run(turn())
+
+    assert answer.text == "whole answer"
+    assert scene.recorded == [ASKED, answer]
+    assert [event.reason for event in scene.events if isinstance(event, Retrying)] == ["busy"]
+    assert len(scene.slept) == 1
+
+
+async def test_the_provider_says_how_long_to_wait() -> None:
+    scene = stage(Fails(RateLimited("slow down", retry_after=7)), Says("ok"))
+
+    await scene.loop().run(turn())
+
+    assert scene.slept == [7]
+
+
+@pytest.mark.parametrize(
+    ("error", "tries"),
+    [
+        (AuthFailed("the key is wrong"), 1),
+        (RateLimited("much later", retry_after=61), 1),
+        (RateLimited("soon", retry_after=60), 3),
+        (Overloaded("busy"), 3),
+    ],
+    ids=["wrong key", "too long a wait", "longest wait", "busy for good"],
+)
+async def test_a_failure_that_stays_is_recorded_and_raised(
+    error: AuthFailed | RateLimited | Overloaded, tries: int
+) -> None:
+    scene = stage(*[Fails(error)] * 3)
+
+    with pytest.raises(type(error), match=str(error)):
+        await scene.loop().run(turn())
+
+    last = scene.recorded[-1]
+    assert isinstance(last, Assistant)
+    assert (last.stop, last.error) == ("error", str(error))
+    assert len(scene.model.requests) == tries
+
+
+async def test_the_same_call_with_the_same_result_is_refused_the_fourth_time() -> None:
+    again = [Calls((call("look", id=f"c{n}"),)) for n in range(4)]
+    scene = stage(*again, Says("I give up"))
+
+    await scene.loop(max_rounds=10).run(turn())
+
+    assert len(scene.tools[0].seen) == 3
+    assert "has given the same result 3 times" in text_of(scene.results[3].parts)
+
+
+async def test_at_the_limit_the_model_is_asked_for_an_answer() -> None:
+    scene = stage(Calls((call("look", {"n": 1}),)), Calls((call("look", {"n": 2}),)), Says("as far as I got"))
+
+    answer = await scene.loop(max_rounds=2).run(turn())
+
+    assert answer.text == "as far as I got"
+    assert scene.tools[0].seen == [{"n": 1}]
+    assert "limit of rounds" in text_of(scene.results[1].parts)
+
+
+async def test_a_model_that_never_stops_calling_is_stopped() -> None:
+    scene = stage(*[Calls((call("look", {"n": n}),)) for n in range(3)])
+
+    with pytest.raises(TurnLimit, match="2 rounds"):
+        await scene.loop(max_rounds=2).run(turn())
+
+    assert len(scene.results) == 3
+
+
+async def test_calls_of_an_answer_that_was_cut_are_not_run() -> None:
+    scene = stage(Calls((call("look"),), stop="length"), Says("shorter"))
+
+    await scene.loop().run(turn())
+
+    assert scene.tools[0].seen == []
+    assert "cut at its length limit" in text_of(scene.results[0].parts)
+
+
+async def test_stopping_while_the_model_speaks_keeps_what_was_said() -> None:
+    scene = stage(Hangs(after="I was about to"))
+    running = asyncio.create_task(scene.loop().run(turn()))
+    await scene.model.hanging.wait()
+
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    last = scene.recorded[-1]
+    assert isinstance(last, Assistant)
+    assert (last.text, last.stop) == ("I was about to", "aborted")
+
+
+async def test_stopping_while_a_tool_runs_answers_every_call() -> None:
+    tool = FakeTool(delay=60)
+    scene = stage(Calls((call("look", id="a"), call("look", id="b"))), tools=[tool])
+    running = asyncio.create_task(scene.loop(tool_timeout=60).run(turn()))
+    await tool.running.wait()
+
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    assert [(result.call_id, result.is_error) for result in scene.results] == [("a", True), ("b", True)]
+    assert "may have run" in text_of(scene.results[0].parts)
+    assert "Not run" in text_of(scene.results[1].parts)

@@ -1,0 +1,39 @@
+"""The guard against calls that go round in circles."""
+
+from agents.repeats import RepeatGuard
+from sessions.messages import Text, ToolCall, ToolResult
+from tests.fakes.protocols import START, call
+
+
+def note(guard: RepeatGuard, one: ToolCall, text: str) -> None:
+    guard.note(one, ToolResult(at=START, call_id=one.id, name=one.name, parts=(Text(text=text),)))
+
+
+def test_a_call_may_run_until_it_has_given_the_same_result_three_times() -> None:
+    guard = RepeatGuard()
+    one = call("read", {"path": "a"})
+    for _ in range(2):
+        note(guard, one, "same")
+    assert guard.refusal(one) is None
+
+    note(guard, one, "same")
+
+    assert "3 times" in (guard.refusal(one) or "")
+
+
+def test_results_that_change_never_stop_a_call() -> None:
+    guard = RepeatGuard()
+    one = call("exec", {"command": "make test"})
+    for number in range(10):
+        note(guard, one, f"{number} failures")
+
+    assert guard.refusal(one) is None
+
+
+def test_other_arguments_are_another_call_whatever_their_order() -> None:
+    guard = RepeatGuard()
+    for _ in range(3):
+        note(guard, call("read", {"path": "a", "lines": 1}), "same")
+
+    assert guard.refusal(call("read", {"path": "b", "lines": 1})) is None
+    assert guard.refusal(call("read", {"lines": 1, "path": "a"})) is not None

@@ -1,0 +1,126 @@
+"""Lanes: one turn at a time for a session, many sessions at once, and an orderly end."""
+
+import asyncio
+import logging
+
+import pytest
+
+from gateway.lanes import Lanes
+from gateway.views import Refused
+from sessions.key import SessionKey
+
+ONE = SessionKey(agent="main", kind="main")
+OTHER = SessionKey(agent="main", kind="api", peer="other")
+
+
+class Turns:
+    """Turns that wait for a gate, and the order of their beginnings and ends."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        self.gate = asyncio.Event()
+
+    async def run(self, name: str) -> str:
+        self.seen.append(f"{name} begins")
+        await self.gate.wait()
+        self.seen.append(f"{name} ends")
+        return name
+
+
+async def settle() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def test_turns_of_one_session_run_one_after_the_other_in_their_order() -> None:
+    lanes: Lanes[str] = Lanes(limit=4)
+    turns = Turns()
+    tasks = [lanes.submit(ONE, lambda name=name: turns.run(name)) for name in ("a", "b", "c")]  # type: ignore[misc]  # a default argument in a lambda
+    await settle()
+    assert turns.seen == ["a begins"]
+
+    turns.gate.set()
+
+    assert await asyncio.gather(*tasks) == ["a", "b", "c"]
+    assert turns.seen == ["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]
+
+
+async def test_sessions_run_beside_each_other_up_to_the_limit() -> None:
+    lanes: Lanes[str] = Lanes(limit=2)
+    turns = Turns()
+    third = SessionKey(agent="main", kind="api", peer="third")
+    tasks = [lanes.submit(key, lambda key=key: turns.run(str(key))) for key in (ONE, OTHER, third)]  # type: ignore[misc]  # a default argument in a lambda
+    await settle()
+    assert turns.seen == [f"{ONE} begins", f"{OTHER} begins"]
+
+    turns.gate.set()
+    await asyncio.gather(*tasks)
+
+    assert lanes.running == 0
+
+
+async def test_a_caller_that_goes_away_leaves_its_turn_running() -> None:
+    lanes: Lanes[str] = Lanes(limit=1)
+    turns = Turns()
+    task = lanes.submit(ONE, lambda: turns.run("a"))
+
+    async def caller() -> str:
+        return await asyncio.shield(task)
+
+    waiting = asyncio.create_task(caller())
+    await settle()
+    waiting.cancel()
+    await settle()
+    turns.gate.set()
+
+    assert await task == "a"
+
+
+async def test_stop_ends_the_running_turn_and_only_that() -> None:
+    lanes: Lanes[str] = Lanes(limit=4)
+    turns = Turns()
+    first = lanes.submit(ONE, lambda: turns.run("first"))
+    second = lanes.submit(ONE, lambda: turns.run("second"))
+    await settle()
+
+    assert lanes.stop(ONE)
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    turns.gate.set()
+
+    assert await second == "second"
+    assert not lanes.stop(ONE)
+
+
+async def test_an_unexpected_failure_is_logged_and_becomes_a_clear_refusal(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    lanes: Lanes[str] = Lanes(limit=1)
+
+    async def breaks() -> str:
+        raise ZeroDivisionError("surprise")
+
+    with caplog.at_level(logging.ERROR), pytest.raises(Refused, match="Something went wrong") as caught:
+        await lanes.submit(ONE, breaks)
+
+    assert caught.value.status == 500
+    assert "surprise" in caplog.text
+
+
+async def test_draining_waits_for_running_turns() -> None:
+    lanes: Lanes[str] = Lanes(limit=1)
+    turns = Turns()
+    task = lanes.submit(ONE, lambda: turns.run("a"))
+    await settle()
+    turns.gate.set()
+
+    assert await lanes.drain(5) == 0
+    assert await task == "a"
+
+
+async def test_draining_cancels_what_does_not_end_in_time() -> None:
+    lanes: Lanes[str] = Lanes(limit=1)
+    task = lanes.submit(ONE, lambda: Turns().run("a"))
+
+    assert await lanes.drain(0.01) == 1
+    assert task.cancelled()

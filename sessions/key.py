@@ -2,7 +2,7 @@
 
 `agent:<id>:main`, `agent:<id>:api:<name>`, `agent:<id>:<channel>:<kind>:<peer>` and the last with
 `:thread:<id>`. Parts are kept as they are, upper case and all; `:` and `%` inside a part are
-percent-encoded, so that no id can pass for two.
+percent-encoded (so are characters beyond ASCII), so that no id can pass for two.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 
 Kind: TypeAlias = Literal["main", "api", "direct", "group", "channel"]
 
+_LONE = re.compile("[\ud800-\udfff]")
 _SAFE = "!#$&'()*+,/;=?@[]~ \"<>\\^`{|}"
 
 
@@ -35,12 +36,16 @@ class SessionKey:
             raise BadSessionKey("a session key needs an agent")
         if self.kind == "main" and (self.channel or self.peer):
             raise BadSessionKey("a main session has no channel and no peer")
+        if self.kind == "api" and self.channel:
+            raise BadSessionKey("an api session has no channel")
         if self.kind != "main" and not self.peer:
             raise BadSessionKey(f"a session of kind {self.kind} needs a name")
         if self.kind in ("direct", "group", "channel") and not self.channel:
             raise BadSessionKey(f"a session of kind {self.kind} needs a channel")
         if self.channel in ("main", "api"):
             raise BadSessionKey(f"{self.channel} is not a channel's name")
+        if _LONE.search(f"{self.agent}{self.channel}{self.peer}{self.thread}"):
+            raise BadSessionKey("a session key cannot hold half of a surrogate pair")
 
     @property
     def private(self) -> bool:

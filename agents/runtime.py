@@ -117,10 +117,9 @@ class AgentRuntime:
 
         context = await asyncio.to_thread(read)
         facts = PromptFacts(
-            agent=settings.id,
-            workspace=str(self.workspace.root),
+            workspace=self.workspace.root,
             time_zone=self.time_zone,
-            tools=tuple(self._tools),
+            tools=frozenset(self._tools),
             private=turn.key.private,
         )
         return ModelRequest(

@@ -1,0 +1,159 @@
+"""What the HTTP surface answers with: JSON bytes, headers, and the form of a conversation."""
+
+import json
+import math
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from starlette.responses import Response
+
+from gateway.http.api import ConversationView, ModelView, NoteView, SyncView
+from gateway.views import session_json, time_json, usage_json
+from sessions.messages import (
+    Assistant,
+    Image,
+    Json,
+    JsonObject,
+    Message,
+    Text,
+    Thinking,
+    ToolResult,
+    User,
+    text_of,
+)
+
+MAX_RESULT_CHARS = 4_000
+
+Header: TypeAlias = tuple[bytes, bytes]
+
+_CSP = (
+    b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    b"font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+SECURITY_HEADERS: tuple[Header, ...] = (
+    (b"content-security-policy", _CSP),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+
+
+class JsonAnswer(Response):
+    """JSON that is never kept by a cache."""
+
+    media_type = "application/json"
+
+    def __init__(self, content: Json, status_code: int = 200) -> None:
+        super().__init__(to_bytes(content), status_code, {"cache-control": "no-store"})
+
+
+def to_bytes(value: Json) -> bytes:
+    """One line of valid UTF-8 JSON, whatever a model put into its strings and numbers."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        text = json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", errors="replace")
+
+
+def _finite(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def conversation_json(conversation: ConversationView, *, limit: int) -> JsonObject:
+    """The last `limit` messages, oldest first; `earlier` counts those before them."""
+    messages = conversation.messages
+    shown: list[Json] = [message_json(message) for message in messages[-limit:]]
+    return {
+        "session": session_json(conversation.record),
+        "messages": shown,
+        "earlier": len(messages) - len(shown),
+    }
+
+
+def message_json(message: Message) -> JsonObject:
+    """Role, time and text; what else there is depends on the role. Tool results are cut (`cut`: true)."""
+    match message:
+        case User():
+            return {
+                "role": "user",
+                "at": time_json(message.at),
+                "text": text_of(message.parts),
+                **_images(message.parts),
+            }
+        case Assistant():
+            return _assistant_json(message)
+        case ToolResult():
+            text = text_of(message.parts)
+            return {
+                "role": "tool",
+                "at": time_json(message.at),
+                "text": cut(text),
+                "cut": len(text) > MAX_RESULT_CHARS,
+                "tool": {"call_id": message.call_id, "name": message.name, "is_error": message.is_error},
+                **_images(message.parts),
+            }
+
+
+def _assistant_json(message: Assistant) -> JsonObject:
+    thinking = "\n\n".join(
+        part.text for part in message.parts if isinstance(part, Thinking) and part.text.strip()
+    )
+    calls: list[Json] = [
+        {"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.calls
+    ]
+    return {
+        "role": "assistant",
+        "at": time_json(message.at),
+        "text": message.text,
+        "model": f"{message.provider}/{message.model}",
+        "stop": message.stop,
+        "usage": usage_json(message.usage),
+        **({"thinking": thinking} if thinking else {}),
+        **({"tool_calls": calls} if calls else {}),
+        **({"error": message.error} if message.error else {}),
+    }
+
+
+def _images(parts: Sequence[Text | Image]) -> JsonObject:
+    count = sum(isinstance(part, Image) for part in parts)
+    return {"images": count} if count else {}
+
+
+def note_json(note: NoteView) -> JsonObject:
+    return {
+        "path": note.path,
+        "from_line": note.from_line,
+        "end_line": note.end_line,
+        "text": note.text,
+        "next_from": note.next_from,
+    }
+
+
+def sync_json(report: SyncView) -> JsonObject:
+    return {"files": report.files, "chunks": report.chunks}
+
+
+def models_json(models: Sequence[ModelView]) -> JsonObject:
+    rows: list[Json] = [
+        {
+            "name": model.name,
+            "provider": model.provider,
+            "usable": model.usable,
+            "reason": model.reason or None,
+            "is_default": model.is_default,
+        }
+        for model in models
+    ]
+    return {"models": rows}
+
+
+def cut(text: str) -> str:
+    """At most MAX_RESULT_CHARS characters."""
+    return text[:MAX_RESULT_CHARS]

@@ -1,0 +1,159 @@
+"""What callers send: bodies and query strings as values, and sentences for those that are wrong."""
+
+import difflib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from gateway.http.rules import HttpRules
+from gateway.views import Refused
+from sessions.key import BadSessionKey, SessionKey
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def _whole(text: str) -> str:
+    """Halves of a character pair, which JSON can carry and UTF-8 cannot, become U+FFFD."""
+    return _SURROGATES.sub("\ufffd", text)
+
+
+Whole = Annotated[str, AfterValidator(_whole)]
+Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_whole)]
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ChatBody(_Form):
+    """The body of POST /api/chat."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    text: Whole
+    agent: Name | None = None
+    session: Name | None = None
+    stream: bool = False
+
+
+class SearchQuery(_Form):
+    """The query string of GET /api/memory/search."""
+
+    q: Annotated[str, Field(min_length=1, max_length=4_000)]
+    agent: Name | None = None
+    max_results: Annotated[int, Field(ge=1, le=50)] | None = None
+    min_score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+
+
+class FileQuery(_Form):
+    """The query string of GET /api/memory/file. `lines` None: as much as one answer holds."""
+
+    path: Annotated[str, Field(min_length=1, max_length=1_000)]
+    agent: Name | None = None
+    from_line: Annotated[int, Field(ge=1, le=10**9)] = 1
+    lines: Annotated[int, Field(ge=1, le=10_000)] | None = None
+
+
+class SyncQuery(_Form):
+    """The query string of POST /api/memory/sync."""
+
+    agent: Name | None = None
+
+
+class HistoryQuery(_Form):
+    """The query string of GET /api/sessions/{key}."""
+
+    limit: Annotated[int, Field(ge=1, le=5_000)] = 500
+
+
+class NoQuery(_Form):
+    """For addresses that take no query string."""
+
+
+F = TypeVar("F", bound=BaseModel)
+
+
+def query_of(form: type[F], query: Sequence[tuple[str, str]]) -> F:
+    """Raises Refused when a parameter is wrong, unknown or given twice."""
+    values: dict[str, str] = {}
+    for name, value in query:
+        if name in values:
+            raise Refused(f"{name} is given twice. Give it once.", code="bad_request", status=400)
+        values[name] = value
+    return _validated(form, values)
+
+
+def chat_body(raw: bytes, rules: HttpRules) -> ChatBody:
+    """Raises Refused: invalid JSON (with its position), a wrong field, no text, or too long a text."""
+    try:
+        value: object = json.loads(raw.decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        raise _bad_json(f"{error.msg} at line {error.lineno}, column {error.colno}") from error
+    except UnicodeDecodeError as error:
+        raise _bad_json(f"it is not UTF-8 at byte {error.start}") from error
+    except RecursionError as error:
+        raise _bad_json("it is nested too deeply") from error
+    except ValueError as error:
+        raise _bad_json("it holds a number with too many digits") from error
+    if not isinstance(value, dict):
+        raise _bad_json('it must be an object, for example {"text": "hello"}')
+    body = _validated(ChatBody, value)
+    if not body.text.strip():
+        raise Refused("text is empty. Write something to say.", code="empty_text", status=400)
+    if len(body.text) > rules.max_text_chars:
+        raise Refused(
+            f"text has {len(body.text):,} characters, the limit is {rules.max_text_chars:,}. Send less, or "
+            "put it into a file of the workspace and name the file.",
+            code="text_too_long",
+            status=413,
+        )
+    return body
+
+
+def session_key(text: str) -> SessionKey:
+    """Raises Refused."""
+    try:
+        return SessionKey.parse(text)
+    except BadSessionKey as error:
+        raise Refused(
+            f"{_shown(text)} is no session key. Keys look like agent:main:main; GET /api/sessions lists "
+            "them.",
+            code="bad_session_key",
+            status=404,
+        ) from error
+
+
+def _validated(form: type[F], values: Mapping[str, object]) -> F:
+    try:
+        return form.model_validate(values)
+    except ValidationError as error:
+        problems = error.errors(include_url=False)
+        known = list(form.model_fields)
+        text = " ".join(_sentence(problem, known) for problem in problems[:5])
+        raise Refused(text, code="bad_request", status=400) from error
+
+
+def _sentence(problem: ErrorDetails, known: Sequence[str]) -> str:
+    name = ".".join(str(step) for step in problem["loc"][:1])
+    if problem["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        allowed = f"Allowed: {', '.join(known)}." if known else "None is allowed here."
+        return f"{_shown(name)} is not known here.{hint} {allowed}"
+    if problem["type"] == "missing":
+        return f"{name} is missing."
+    message = problem["msg"].removeprefix("Input should ").removeprefix("String should ").rstrip(".")
+    return f"{name} should {message}, but is {_shown(problem['input'])}."
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return _whole(text if len(text) <= 60 else f"{text[:60]}…")
+
+
+def _bad_json(why: str) -> Refused:
+    return Refused(f"The body is not the JSON that is expected here: {why}.", code="bad_json", status=400)

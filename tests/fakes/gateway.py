@@ -1,0 +1,196 @@
+"""A gateway without models, disks or memory, which does what it is told."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from agents.turn import OnEvent
+from gateway.views import CallReport, ChatReply, Refused
+from memory.hybrid import SearchHit, SearchResult
+from sessions.key import SessionKey
+from sessions.messages import Assistant, Message, Text, Usage, User
+from sessions.registry import SessionRecord
+
+NOON = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FakeModel:
+    name: str = "offline/notes"
+    provider: str = "offline"
+    usable: bool = True
+    reason: str | None = None
+    is_default: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FakeNote:
+    path: str
+    from_line: int
+    end_line: int
+    text: str
+    next_from: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FakeSync:
+    files: int = 2
+    chunks: int = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FakeConversation:
+    record: SessionRecord
+    messages: tuple[Message, ...]
+
+
+Answer = Callable[[str, OnEvent], Awaitable[str]]
+
+
+async def echo(text: str, on_event: OnEvent) -> str:
+    return f"you said: {text}"
+
+
+@dataclass(slots=True)
+class FakeGateway:
+    """`answer` produces a reply and its events. `finished` holds the texts of turns that came to their end,
+    whether or not anyone still listened."""
+
+    answer: Answer = echo
+    ready: bool = True
+    draining: bool = False
+    default_agent: str = "main"
+    agent_names: tuple[str, ...] = ("main", "work")
+    model_list: Sequence[FakeModel] = (FakeModel(),)
+    notes: dict[str, str] = field(default_factory=dict)
+    said: dict[SessionKey, list[Message]] = field(default_factory=dict)
+    stopped: list[SessionKey] = field(default_factory=list)
+    finished: list[str] = field(default_factory=list)
+    searches: list[tuple[str, str | None, int | None, float | None]] = field(default_factory=list)
+    running: dict[SessionKey, asyncio.Task[ChatReply]] = field(default_factory=dict)
+
+    def agents(self) -> list[str]:
+        return list(self.agent_names)
+
+    def models(self) -> Sequence[FakeModel]:
+        return self.model_list
+
+    def sessions(self) -> list[SessionRecord]:
+        return [self._record(key) for key in reversed(self.said)]
+
+    def stop(self, key: SessionKey) -> bool:
+        self.stopped.append(key)
+        task = self.running.get(key)
+        return task is not None and task.cancel()
+
+    async def session(self, key: SessionKey) -> FakeConversation:
+        if key not in self.said:
+            raise Refused(f"There is no session {key}.", code="unknown_session", status=404)
+        return FakeConversation(record=self._record(key), messages=tuple(self.said[key]))
+
+    async def chat(
+        self, *, agent: str | None, session: str | None, text: str, on_event: OnEvent | None = None
+    ) -> ChatReply:
+        name = self._agent(agent)
+        key = (
+            SessionKey(agent=name, kind="api", peer=session)
+            if session
+            else SessionKey(agent=name, kind="main")
+        )
+        task = asyncio.create_task(self._turn(key, text, on_event or _nobody))
+        self.running[key] = task
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError as error:
+            if not task.cancelled():
+                raise
+            raise Refused("Stopped.", code="stopped", status=409) from error
+
+    async def memory_search(
+        self, query: str, *, agent: str | None, max_results: int | None, min_score: float | None
+    ) -> SearchResult:
+        self._agent(agent)
+        self.searches.append((query, agent, max_results, min_score))
+        found = [
+            _hit(path, number, line)
+            for path, note in self.notes.items()
+            for number, line in enumerate(note.splitlines(), 1)
+            if query.lower() in line.lower()
+        ]
+        return SearchResult(
+            hits=tuple(found[: max_results or 6]), provider="fake", model=None, mode="keyword"
+        )
+
+    async def memory_read(
+        self, path: str, *, agent: str | None, from_line: int, lines: int | None
+    ) -> FakeNote:
+        self._agent(agent)
+        if path not in self.notes:
+            raise Refused(f"{path} is not in memory.", code="bad_path", status=400)
+        every = self.notes[path].splitlines()
+        end = len(every) if lines is None else min(len(every), from_line + lines - 1)
+        return FakeNote(
+            path=path,
+            from_line=from_line,
+            end_line=end,
+            text="\n".join(every[from_line - 1 : end]),
+            next_from=end + 1 if end < len(every) else None,
+        )
+
+    async def memory_sync(self, *, agent: str | None) -> FakeSync:
+        self._agent(agent)
+        return FakeSync()
+
+    def _agent(self, name: str | None) -> str:
+        if name is not None and name not in self.agent_names:
+            raise Refused(
+                f"There is no agent {name!r}. The agents are: {', '.join(self.agent_names)}.",
+                code="unknown_agent",
+                status=404,
+            )
+        return name or self.default_agent
+
+    def _record(self, key: SessionKey) -> SessionRecord:
+        return SessionRecord(
+            key=key, session_id="s-1", started_at=NOON, last_seen_at=NOON, messages=len(self.said[key])
+        )
+
+    async def _turn(self, key: SessionKey, text: str, on_event: OnEvent) -> ChatReply:
+        said = self.said.setdefault(key, [])
+        said.append(User(at=NOON, parts=(Text(text=text),)))
+        reply = await self.answer(text, on_event)
+        said.append(assistant(reply))
+        self.finished.append(text)
+        calls = tuple(
+            CallReport(name=call.name, arguments=call.arguments, is_error=False)
+            for message in said
+            if isinstance(message, Assistant)
+            for call in message.calls
+        )
+        return ChatReply(
+            reply=reply, key=key, session_id="s-1", usage=Usage(), calls=calls, model="offline/notes"
+        )
+
+
+def assistant(text: str) -> Assistant:
+    return Assistant(
+        at=NOON, parts=(Text(text=text),), stop="stop", provider="offline", api="offline", model="notes"
+    )
+
+
+def _hit(path: str, line: int, text: str) -> SearchHit:
+    return SearchHit(
+        path=path,
+        start_line=line,
+        end_line=line,
+        score=0.51234,
+        vector_score=0.0,
+        text_score=0.51234,
+        snippet=text,
+        source="memory",
+    )
+
+
+def _nobody(_: object) -> None:
+    """Listen to nothing."""

@@ -64,7 +64,7 @@ class TypedTool(Generic[A]):
         try:
             parsed = self._arguments.model_validate(arguments)
         except ValidationError as error:
-            raise ToolError(_explain(self.spec.name, error)) from error
+            raise ToolError(_explain(self.spec.name, error, self._arguments)) from error
         return await self._action(parsed, turn)
 
 
@@ -91,14 +91,24 @@ def _slim(node: Json) -> Json:
     for name, value in node.items():
         if name == "properties" and isinstance(value, dict):
             kept[name] = {field: _slim(inner) for field, inner in value.items()}
-        elif not (name == "title" and isinstance(value, str)) and not (name == "default" and value is None):
+        elif name in ("default", "const", "enum", "examples"):
+            kept[name] = value  # values, not schemas
+        elif not (name == "title" and isinstance(value, str)):
             kept[name] = _slim(value)
+    if kept.get("default", 0) is None:
+        del kept["default"]
     return kept
 
 
-def _explain(tool: str, error: ValidationError) -> str:
+def _explain(tool: str, error: ValidationError, arguments: type[Arguments]) -> str:
     problems = "; ".join(
         f"{'.'.join(str(step) for step in problem['loc']) or 'arguments'}: {problem['msg']}"
         for problem in error.errors(include_url=False, include_input=False)
     )
-    return f"{tool} was called with wrong arguments ({problems}). Correct them and call it again."
+    names = ", ".join(
+        name if field.is_required() else f"{name}?" for name, field in arguments.model_fields.items()
+    )
+    return (
+        f"{tool} was called with wrong arguments ({problems}). It takes {names}. "
+        "Correct them and call it again."
+    )

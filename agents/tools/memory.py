@@ -1,0 +1,133 @@
+"""memory_search and memory_get: how a model recalls what was written down."""
+
+import json
+from typing import Protocol
+
+from pydantic import Field, PositiveInt
+
+from agents.tools.tool import Arguments, Tool, ToolError, ToolOutput, TypedTool
+from agents.turn import Turn
+from memory.embed.embedder import MemoryUnavailable
+from memory.hybrid import SearchHit, SearchResult
+from memory.index import MemoryRefused
+from sessions.messages import Json, JsonObject
+
+GET_CHARS = 12_000
+ACTION = (
+    "Say that memory cannot be searched just now, and why. Meanwhile memory files can be read by name; "
+    "clawd memory status shows more."
+)
+
+
+class Note(Protocol):
+    """Lines of a memory file; `next_from` is the next line to read, None at the end."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def from_line(self) -> int: ...
+
+    @property
+    def end_line(self) -> int: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def next_from(self) -> int | None: ...
+
+
+class Memory(Protocol):
+    """What the tools need of memory. `search` raises MemoryUnavailable; `read` raises MemoryRefused for
+    paths that are no memory and gives an empty text for a file that does not exist."""
+
+    async def search(
+        self, query: str, *, max_results: int | None = None, min_score: float | None = None
+    ) -> SearchResult: ...
+
+    async def read(
+        self, path: str, *, from_line: int = 1, lines: int | None = None, max_chars: int = GET_CHARS
+    ) -> Note: ...
+
+
+class SearchArguments(Arguments):
+    query: str = Field(min_length=1, description="what you look for, in words or as a question")
+    max_results: int | None = Field(None, ge=1, le=50)
+    min_score: float | None = Field(None, ge=0, le=1, description="0 to 1; lower finds more")
+
+
+class GetArguments(Arguments):
+    path: str = Field(description="as memory_search gave it")
+    from_line: PositiveInt = 1
+    lines: PositiveInt | None = None
+
+
+def memory_tools(index: Memory) -> list[Tool]:
+    """memory_search and memory_get over one agent's memory."""
+
+    async def search(call: SearchArguments, turn: Turn) -> ToolOutput:
+        del turn
+        try:
+            found = await index.search(call.query, max_results=call.max_results, min_score=call.min_score)
+        except MemoryUnavailable as error:
+            return _answer({"results": [], "unavailable": True, "error": str(error), "action": ACTION})
+        return _answer(_found(found))
+
+    async def get(call: GetArguments, turn: Turn) -> ToolOutput:
+        del turn
+        try:
+            note = await index.read(
+                call.path, from_line=call.from_line, lines=call.lines, max_chars=GET_CHARS
+            )
+        except MemoryRefused as error:
+            raise ToolError(str(error)) from error
+        return ToolOutput.of(_present(note))
+
+    return [
+        TypedTool(
+            name="memory_search",
+            description="Search everything noted in MEMORY.md and memory/, by meaning and by words. "
+            "Obligatory before answering about earlier work, decisions, dates, people, preferences or "
+            "tasks. Gives passages with path and lines.",
+            arguments=SearchArguments,
+            action=search,
+        ),
+        TypedTool(
+            name="memory_get",
+            description="Read lines of a memory file (MEMORY.md, memory/**/*.md), such as those around a "
+            "passage that was found. A file that does not exist gives empty text.",
+            arguments=GetArguments,
+            action=get,
+        ),
+    ]
+
+
+def _found(result: SearchResult) -> JsonObject:
+    results: list[Json] = [_hit(hit) for hit in result.hits]
+    found: JsonObject = {"results": results, "mode": result.mode}
+    if result.warning:
+        found["warning"] = result.warning
+    return found
+
+
+def _hit(hit: SearchHit) -> JsonObject:
+    return {
+        "path": hit.path,
+        "start_line": hit.start_line,
+        "end_line": hit.end_line,
+        "score": round(hit.score, 2),
+        "snippet": hit.snippet,
+    }
+
+
+def _present(note: Note) -> str:
+    """The lines under one that names them, so that an answer can cite them."""
+    if note.end_line < note.from_line:
+        return f"[{note.path}: nothing there]"
+    more = f"; next: from_line={note.next_from}" if note.next_from else ""
+    return f"[{note.path}: lines {note.from_line}-{note.end_line}{more}]\n{note.text}"
+
+
+def _answer(body: JsonObject) -> ToolOutput:
+    return ToolOutput.of(json.dumps(body, ensure_ascii=False, separators=(",", ":")))

@@ -28,6 +28,11 @@ class Home:
         return self.path / "lock"
 
     @property
+    def address_file(self) -> Path:
+        """Where the running gateway says under which address it answers; means nothing without the lock."""
+        return self.path / "gateway.address"
+
+    @property
     def registry_file(self) -> Path:
         return self.path / "journals" / "registry.jsonl"
 

@@ -1,0 +1,63 @@
+"""The work of clawd gateway run."""
+
+import asyncio
+import os
+import secrets
+import sys
+from contextlib import suppress
+
+import typer
+
+from gateway import log
+from gateway.cli.backend import configured_address
+from gateway.cli.place import Place
+from gateway.config import Config
+from gateway.credentials import gateway_token
+from gateway.home import HomeError
+from gateway.serve import serve
+
+
+def run(place: Place, *, host: str | None, port: int | None) -> int:
+    """The daemon's exit code. Raises ConfigError before anything is made, then HomeError, AlreadyRunning,
+    WorkspaceError, PortInUse."""
+    config = _over(place.config(), host, port)
+    home = place.home
+    home.ensure()
+    token = gateway_token(home, config.gateway, make=lambda: secrets.token_urlsafe(32))
+    log.set_up(home.logs, level=config.gateway.log_level, secrets=(token, *_keys(config)))
+    typer.echo(f"clawd: starting on {home.path} ...")
+
+    def on_ready(_: str) -> None:
+        url = configured_address(config.gateway)
+        _tell_address(place, url)
+        typer.echo(f"clawd: ready. Web chat at {url}/")
+        if sys.stdout.isatty():  # not into the log of a service manager
+            typer.echo(f"clawd: log in with {url}/#token={token}")
+        else:
+            typer.echo(f"clawd: `clawd{place.flag} dashboard` prints the address that logs a browser in.")
+
+    try:
+        return asyncio.run(serve(config, home, token=token, on_ready=on_ready))
+    finally:
+        with suppress(OSError):
+            if home.address_file.read_text(encoding="utf-8").startswith(f"{os.getpid()} "):
+                home.address_file.unlink()
+
+
+def _over(config: Config, host: str | None, port: int | None) -> Config:
+    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    return config.model_copy(update={"gateway": config.gateway.model_copy(update=given)})
+
+
+def _keys(config: Config) -> list[str]:
+    return [one.api_key.get_secret_value() for one in config.models.providers.values() if one.api_key]
+
+
+def _tell_address(place: Place, url: str) -> None:
+    """Other commands find the gateway by this file, also when its port was given on the command line."""
+    file = place.home.address_file
+    try:
+        file.touch(mode=0o600)
+        file.write_text(f"{os.getpid()} {url}\n", encoding="utf-8")
+    except OSError as error:
+        raise HomeError(f"{file} cannot be written: {error.strerror or error}.") from error

@@ -1,0 +1,77 @@
+"""clawd memory."""
+
+# ruff: noqa: PLC0415 (imported when a command runs, so that --help stays quick)
+
+from typing import Annotated
+
+import typer
+
+from gateway.cli import place
+
+app = typer.Typer(help="What the agent remembers.", no_args_is_help=True, rich_markup_mode=None)
+Agent = Annotated[str | None, typer.Option(metavar="ID", help="Whose memory; otherwise the default agent's.")]
+AsJson = Annotated[bool, typer.Option("--json", help="For programs.")]
+
+
+@app.command()
+def index(
+    context: typer.Context,
+    force: Annotated[bool, typer.Option("--force", help="Read every file again.")] = False,
+    agent: Agent = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the index up to date with the files."""
+    from gateway.cli.remembering import index as work
+
+    work(place.of(context), force=force, agent=agent, as_json=as_json)
+
+
+@app.command()
+def search(  # noqa: PLR0917 (typer passes by name)
+    context: typer.Context,
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="In words of your own.")],
+    max_results: Annotated[
+        int | None, typer.Option(min=1, max=50, help="Instead of memory.search.max_results.")
+    ] = None,
+    min_score: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Instead of memory.search.min_score.")
+    ] = None,
+    agent: Agent = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find passages by meaning and by words."""
+    from gateway.cli.remembering import search as work
+
+    work(
+        place.of(context),
+        " ".join(query),
+        max_results=max_results,
+        min_score=min_score,
+        agent=agent,
+        as_json=as_json,
+    )
+
+
+@app.command()
+def get(  # noqa: PLR0917 (typer passes by name)
+    context: typer.Context,
+    path: Annotated[str, typer.Argument(metavar="PATH", help="MEMORY.md or memory/….md, in the workspace.")],
+    from_line: Annotated[int, typer.Option(min=1, help="The first line, from 1.")] = 1,
+    lines: Annotated[
+        int | None, typer.Option(min=1, help="How many; otherwise as much as one answer holds.")
+    ] = None,
+    agent: Agent = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print lines of a memory file."""
+    from gateway.cli.remembering import get as work
+
+    work(place.of(context), path, from_line=from_line, lines=lines, agent=agent, as_json=as_json)
+
+
+@app.command()
+def status(context: typer.Context, agent: Agent = None, as_json: AsJson = False) -> None:
+    """Say how large the index is and what searches it."""
+    from gateway.cli.remembering import status as work
+
+    work(place.of(context), agent=agent, as_json=as_json)

@@ -1,0 +1,118 @@
+"""The work of clawd models and clawd sessions: what lies on disk, read without any lock."""
+
+import asyncio
+from datetime import datetime
+
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.table import Table
+from rich.text import Text
+
+from gateway.build import opened
+from gateway.cli.output import clean, console, print_json
+from gateway.cli.place import Place
+from gateway.cli.screen import called
+from gateway.gateway import Conversation
+from gateway.http.answers import conversation_json, models_json
+from gateway.views import sessions_json
+from sessions.key import SessionKey
+from sessions.messages import Assistant, Message, ToolResult, User, text_of
+
+
+def models(place: Place, *, as_json: bool) -> None:
+    """Raises ConfigError, HomeError."""
+
+    async def work() -> None:
+        async with opened(place.config(), place.home, write=False) as gateway:
+            found = gateway.models()
+        if as_json:
+            print_json(models_json(found))
+            return
+        table = _table("model", "usable", "why not")
+        for model in found:
+            name = f"{model.name} (default)" if model.is_default else model.name
+            style = None if model.usable else "dim"
+            table.add_row(name, "yes" if model.usable else "no", clean(model.reason or ""), style=style)
+        console(color=place.color).print(table)
+
+    asyncio.run(work())
+
+
+def sessions(place: Place, *, as_json: bool) -> None:
+    """Raises ConfigError, HomeError."""
+
+    async def work() -> None:
+        async with opened(place.config(), place.home, write=False) as gateway:
+            records = gateway.sessions()
+        if as_json:
+            print_json(sessions_json(records))
+            return
+        screen = console(color=place.color)
+        if not records:
+            screen.print("No conversation yet. `clawd chat` begins one.")
+            return
+        table = _table("key", "last seen", "messages")
+        for record in records:
+            table.add_row(clean(str(record.key)), _local(record.last_seen_at), f"{record.messages:,}")
+        screen.print(table)
+
+    asyncio.run(work())
+
+
+def session(place: Place, key: str, *, limit: int, as_json: bool) -> None:
+    """Raises BadSessionKey, Refused, ConfigError, HomeError."""
+    wanted = SessionKey.parse(key)
+
+    async def work() -> Conversation:
+        async with opened(place.config(), place.home, write=False) as gateway:
+            return await gateway.session(wanted)
+
+    conversation = asyncio.run(work())
+    if as_json:
+        print_json(conversation_json(conversation, limit=limit))
+        return
+    screen = console(color=place.color)
+    if (earlier := len(conversation.messages) - limit) > 0:
+        screen.print(f"{earlier:,} earlier messages are left out (--limit).", style="dim")
+    for message in conversation.messages[-limit:]:
+        _message(screen, message)
+
+
+def _message(screen: Console, message: Message) -> None:
+    match message:
+        case User():
+            screen.print(Text(f"you, {_local(message.at)}", style="bold cyan"))
+            screen.print(Text(clean(text_of(message.parts))))
+            screen.print()
+        case Assistant():
+            if message.text.strip():
+                screen.print(
+                    Text(f"{message.provider}/{message.model}, {_local(message.at)}", style="bold green")
+                )
+                text = clean(message.text)
+                screen.print(Markdown(text) if screen.is_terminal else Text(text))
+                screen.print()
+            for call in message.calls:
+                screen.print(Text(called(call), style="dim"), no_wrap=True, overflow="ellipsis")
+            if message.error:
+                screen.print(Text(f"({message.stop}: {clean(message.error)})", style="red"))
+        case ToolResult():
+            first = clean(text_of(message.parts)).strip().splitlines()[:1]
+            mark = "  failed: " if message.is_error else "  "
+            screen.print(
+                Text(mark + (first[0] if first else "(nothing)"), style="dim"),
+                no_wrap=True,
+                overflow="ellipsis",
+            )
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for place, name in enumerate(columns):
+        table.add_column(name, overflow="fold", no_wrap=place == 1)
+    return table
+
+
+def _local(at: datetime) -> str:
+    """To the minute, in this machine's time zone."""
+    return at.astimezone().strftime("%Y-%m-%d %H:%M")

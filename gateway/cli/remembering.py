@@ -1,0 +1,167 @@
+"""The work of clawd memory."""
+
+import asyncio
+import re
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.text import Text
+
+from gateway.build import opened
+from gateway.cli.backend import connected
+from gateway.cli.output import clean, console, print_json, report_json
+from gateway.cli.place import Place
+from gateway.http.answers import note_json
+from gateway.views import search_json
+from memory.hybrid import SearchHit, SearchResult
+from sessions.messages import Json, JsonObject
+
+BAR_CELLS = 10
+SNIPPET_LINES = 8
+
+
+def index(place: Place, *, force: bool, agent: str | None, as_json: bool) -> None:
+    """Raises Refused, AlreadyRunning, HomeError, ConfigError."""
+    report = asyncio.run(_index(place, force=force, agent=agent, quiet=as_json))
+    if as_json:
+        print_json(report)
+    else:
+        _rows(console(color=place.color), report)
+
+
+async def _index(place: Place, *, force: bool, agent: str | None, quiet: bool) -> Json:
+    screen = console(color=place.color, stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    async with connected(place, place.config()) as backend:
+        with Progress(
+            *columns, console=screen, disable=quiet or not screen.is_terminal, transient=True
+        ) as bar:
+            task = bar.add_task("indexing", total=None)
+            return await backend.memory_sync(
+                agent=agent,
+                force=force,
+                progress=lambda at: bar.update(task, description=at.stage, completed=at.done, total=at.total),
+            )
+
+
+def search(
+    place: Place,
+    query: str,
+    *,
+    max_results: int | None,
+    min_score: float | None,
+    agent: str | None,
+    as_json: bool,
+) -> None:
+    """Raises Refused, AlreadyRunning, HomeError, ConfigError."""
+
+    async def work() -> SearchResult:
+        async with connected(place, place.config()) as backend:
+            return await backend.memory_search(
+                query, agent=agent, max_results=max_results, min_score=min_score
+            )
+
+    result = asyncio.run(work())
+    if as_json:
+        print_json(search_json(result))
+        return
+    screen = console(color=place.color)
+    if result.warning:
+        console(color=place.color, stderr=True).print(clean(result.warning), style="yellow", soft_wrap=True)
+    if not result.hits:
+        screen.print("Nothing found. Other words may help, or a lower --min-score.")
+    for hit in result.hits:
+        _hit(screen, hit, query)
+
+
+def _hit(screen: Console, hit: SearchHit, query: str) -> None:
+    head = Text.assemble(
+        (bar(hit.score), "green"),
+        f" {hit.score:.2f}  ",
+        (f"{clean(hit.path)}:{hit.start_line}-{hit.end_line}", "bold"),
+    )
+    screen.print(head, soft_wrap=True)
+    screen.print(marked(hit.snippet, query))
+    screen.print()
+
+
+def bar(score: float) -> str:
+    """A score from 0 to 1 as ten cells."""
+    full = round(min(max(score, 0.0), 1.0) * BAR_CELLS)
+    return "█" * full + "░" * (BAR_CELLS - full)
+
+
+def marked(snippet: str, query: str) -> Text:
+    """The first lines of a passage, indented, the words of the query bold."""
+    lines = [line for line in clean(snippet).splitlines() if line.strip()]
+    shown = [f"  {line}" for line in lines[:SNIPPET_LINES]]
+    if len(lines) > SNIPPET_LINES:
+        shown.append(f"  … {len(lines) - SNIPPET_LINES} more lines")
+    text = Text("\n".join(shown))
+    words = sorted(set(re.findall(r"\w{3,}", query)), key=len, reverse=True)
+    if words:
+        text.highlight_regex(
+            re.compile(r"\b(?:" + "|".join(map(re.escape, words)) + ")", re.IGNORECASE), "bold yellow"
+        )
+    return text
+
+
+def get(
+    place: Place, path: str, *, from_line: int, lines: int | None, agent: str | None, as_json: bool
+) -> None:
+    """Raises Refused, HomeError, ConfigError."""
+
+    async def work() -> JsonObject:
+        async with opened(place.config(), place.home, write=False) as gateway:
+            return note_json(await gateway.memory_read(path, agent=agent, from_line=from_line, lines=lines))
+
+    note = asyncio.run(work())
+    if as_json:
+        print_json(note)
+        return
+    text = str(note.get("text", ""))
+    typer.echo(clean(text), nl=bool(text) and not text.endswith("\n"))
+    if not text:
+        typer.echo(f"Nothing stands there in {path}.", err=True)
+    elif next_from := note.get("next_from"):
+        typer.echo(f"There is more: --from-line {next_from}", err=True)
+
+
+def status(place: Place, *, agent: str | None, as_json: bool) -> None:
+    """Raises Refused, HomeError, ConfigError."""
+
+    async def work() -> Json:
+        async with opened(place.config(), place.home, write=False) as gateway:
+            return report_json(await gateway.memory_status(agent=agent))
+
+    report = asyncio.run(work())
+    if as_json:
+        print_json(report)
+    else:
+        _rows(console(color=place.color), report)
+
+
+def _rows(screen: Console, report: Json) -> None:
+    """A report as lines of name and value; lists of problems one below the other."""
+    if not isinstance(report, dict):
+        return
+    width = max((len(name) for name in report), default=0)
+    for name, value in report.items():
+        label = name.replace("_", " ").ljust(width)
+        if isinstance(value, (list, tuple)):
+            screen.print(f"{label}  {len(value) or 'none'}", soft_wrap=True)
+            for item in value:
+                screen.print(f"  {_words(item)}", soft_wrap=True)
+        else:
+            screen.print(f"{label}  {_words(value)}", soft_wrap=True)
+
+
+def _words(value: Json) -> str:
+    if isinstance(value, dict):
+        return clean(": ".join(str(item) for item in value.values()))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return "-" if value is None else clean(str(value))

@@ -1,0 +1,30 @@
+"""clawd gateway."""
+
+# ruff: noqa: PLC0415 (imported when a command runs, so that --help stays quick)
+
+from typing import Annotated
+
+import typer
+
+from gateway.cli import place
+
+app = typer.Typer(help="The daemon.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def _noun() -> None:
+    """The daemon."""
+
+
+@app.command()
+def run(
+    context: typer.Context,
+    host: Annotated[str | None, typer.Option(help="Address to listen on, instead of gateway.host.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Port to listen on, instead of gateway.port.")
+    ] = None,
+) -> None:
+    """Run the gateway with its web chat until it is told to stop (SIGTERM, Ctrl-C)."""
+    from gateway.cli.daemon import run as start
+
+    raise typer.Exit(start(place.of(context), host=host, port=port))

@@ -1,0 +1,33 @@
+"""clawd sessions."""
+
+# ruff: noqa: PLC0415 (imported when a command runs, so that --help stays quick)
+
+from typing import Annotated
+
+import typer
+
+from gateway.cli import place
+
+app = typer.Typer(help="Conversations so far.", no_args_is_help=True, rich_markup_mode=None)
+AsJson = Annotated[bool, typer.Option("--json", help="For programs.")]
+
+
+@app.command("list")
+def list_(context: typer.Context, as_json: AsJson = False) -> None:
+    """List the conversations, the newest first."""
+    from gateway.cli.reading import sessions as report
+
+    report(place.of(context), as_json=as_json)
+
+
+@app.command()
+def show(
+    context: typer.Context,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="As `clawd sessions list` prints it.")],
+    limit: Annotated[int, typer.Option(min=1, help="How many of the last messages.")] = 500,
+    as_json: AsJson = False,
+) -> None:
+    """Print what was said in a conversation."""
+    from gateway.cli.reading import session as report
+
+    report(place.of(context), key, limit=limit, as_json=as_json)

@@ -1,0 +1,142 @@
+"""Requests in the words of the OpenAI chat completions API, which many servers speak."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import urlsplit
+
+from agents.model.call_ids import CallIds, IdForm
+from agents.model.catalog_models import Effort
+from agents.model.provider import ModelRequest, ThinkingLevel
+from agents.model.wire import NO_OUTPUT, text_parts, user_parts
+from sessions.messages import Assistant, Image, Json, JsonObject, Message, Text, ToolResult, User
+
+API = "openai_chat"
+IMAGES_FOLLOW = "[The images of the tool results above:]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How servers differ: the name of the limit, and the form of call ids."""
+
+    limit: Literal["max_completion_tokens", "max_tokens"]
+    ids: IdForm
+
+
+def dialect_of(provider: str, base_url: str | None) -> Dialect:
+    host = urlsplit(base_url or "").hostname or ""
+    newest = provider == "openai" or host == "api.openai.com"
+    mistral = provider == "mistral" or host == "mistral.ai" or host.endswith(".mistral.ai")
+    return Dialect(
+        limit="max_completion_tokens" if newest else "max_tokens", ids="mistral" if mistral else "openai_chat"
+    )
+
+
+def to_wire(request: ModelRequest, *, dialect: Dialect, effort: Effort, vision: bool) -> JsonObject:
+    """The body of a streamed request; messages stand last, so that a later request extends its bytes."""
+    build = _Build(vision=vision, ids=CallIds(dialect.ids))
+    system = "\n\n".join(part for part in (request.system, request.context) if part.strip())
+    if system:
+        build.messages.append({"role": "system", "content": system})
+    for message in request.messages:
+        build.add(message)
+    build.flush()
+    body: JsonObject = {"model": request.model, dialect.limit: request.max_tokens, "stream": True}
+    body["stream_options"] = {"include_usage": True}
+    if (asked := effort_of(request.thinking, effort, has_tools=bool(request.tools))) is not None:
+        body["reasoning_effort"] = asked
+    if request.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.parameters,
+                },
+            }
+            for tool in request.tools
+        ]
+    body["messages"] = list(build.messages)
+    return body
+
+
+def effort_of(level: ThinkingLevel, effort: Effort, *, has_tools: bool) -> str | None:
+    """The reasoning effort to ask for; None: say nothing of it. OpenAI's models since GPT-5.4 take tools over
+    this API only with reasoning off, and some cannot switch it off."""
+    if effort == "none_with_tools" and (has_tools or level == "off"):
+        return "none"
+    if effort == "never_none" and level == "off":
+        return "low"
+    return None if level == "off" else level
+
+
+@dataclass(slots=True, kw_only=True)
+class _Build:
+    vision: bool
+    ids: CallIds
+    messages: list[JsonObject] = field(default_factory=list)
+    _said: list[Text | Image] = field(default_factory=list)
+
+    def add(self, message: Message) -> None:
+        if isinstance(message, User):
+            self._said += user_parts(message.parts, message.envelope, vision=self.vision)
+        elif isinstance(message, ToolResult):
+            self._result(message)
+        else:
+            self._answer(message)
+
+    def flush(self) -> None:
+        """What was said since the last answer as one message: some servers refuse two in a row."""
+        if self._said:
+            self.messages.append({"role": "user", "content": _content(self._said)})
+            self._said = []
+
+    def _answer(self, message: Assistant) -> None:
+        text = message.text
+        if not text.strip() and not message.calls:
+            return
+        self.flush()
+        made: JsonObject = {"role": "assistant", "content": text if text.strip() else None}
+        if message.calls:
+            made["tool_calls"] = [
+                {
+                    "id": self.ids.of_call(call.id),
+                    "type": "function",
+                    "function": {
+                        "name": call.name,
+                        "arguments": json.dumps(call.arguments, ensure_ascii=False),
+                    },
+                }
+                for call in message.calls
+            ]
+        self.messages.append(made)
+
+    def _result(self, message: ToolResult) -> None:
+        """Results are text on this wire; their images follow in the user's name."""
+        parts = text_parts(message.parts, vision=self.vision, placeholder=NO_OUTPUT)
+        images = [part for part in parts if isinstance(part, Image)]
+        text = "\n\n".join(part.text for part in parts if isinstance(part, Text))
+        self.messages.append(
+            {
+                "role": "tool",
+                "tool_call_id": self.ids.of_result(message.call_id),
+                "content": text or "(an image, see below)",
+            }
+        )
+        if images:
+            self._said += [Text(text=IMAGES_FOLLOW), *images]
+
+
+def _content(parts: list[Text | Image]) -> Json:
+    """A plain text where there are only texts: not every server takes lists."""
+    texts = [part.text for part in parts if isinstance(part, Text)]
+    if len(texts) == len(parts):
+        return "\n\n".join(texts)
+    return [_part(part) for part in parts]
+
+
+def _part(part: Text | Image) -> JsonObject:
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    return {"type": "image_url", "image_url": {"url": f"data:{part.mime_type};base64,{part.data}"}}

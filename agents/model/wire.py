@@ -1,0 +1,97 @@
+"""What the wires of all vendors share: bodies as bytes, texts without halves of characters, arguments."""
+
+import json
+from collections.abc import Sequence
+
+from sessions.messages import Image, Json, JsonObject, Text
+
+NO_OUTPUT = "(no output)"
+NO_TEXT = "(no text)"
+NO_IMAGE = "[An image was here; this model cannot see images.]"
+
+
+class WireError(ValueError):
+    """An answer that does not have the shape of an answer; the text says what is wrong with it."""
+
+
+class CutOff(WireError):
+    """An answer that began well and stopped before its end."""
+
+
+class Declined(WireError):
+    """The vendor's filter refused to answer, and there is nothing else in the answer."""
+
+
+def encode(body: JsonObject) -> bytes:
+    """The body as compact UTF-8 JSON in the order in which its keys were put in."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def whole(text: str) -> str:
+    """The text with its surrogate pairs joined; a half without its other half becomes U+FFFD."""
+    if not any("\ud800" <= character <= "\udfff" for character in text) if not text.isascii() else True:
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def parse_arguments(raw: str) -> JsonObject:
+    """A call's arguments; what is no JSON object is kept under `invalid_json`, so that the tool refuses it
+    with a message that the model can act on."""
+    if not raw.strip():
+        return {}
+    try:
+        found = json.loads(raw)
+    except ValueError:
+        return {"invalid_json": whole(raw)}
+    return mend(found) if isinstance(found, dict) else {"invalid_json": whole(raw)}
+
+
+def mend(arguments: JsonObject) -> JsonObject:
+    """The same object with every text whole."""
+    return {whole(name): _mended(value) for name, value in arguments.items()}
+
+
+def _mended(value: Json) -> Json:
+    if isinstance(value, str):
+        return whole(value)
+    if isinstance(value, list):
+        return [_mended(item) for item in value]
+    return mend(value) if isinstance(value, dict) else value
+
+
+def text_parts(parts: Sequence[Text | Image], *, vision: bool, placeholder: str) -> list[Text | Image]:
+    """The parts without blank texts, with a note for each image that the model cannot see, never none."""
+    kept: list[Text | Image] = []
+    for part in parts:
+        if isinstance(part, Image):
+            kept.append(part if vision else Text(text=NO_IMAGE))
+        elif part.text.strip():
+            kept.append(part)
+    return kept or [Text(text=placeholder)]
+
+
+def user_parts(parts: Sequence[Text | Image], envelope: str, *, vision: bool) -> list[Text | Image]:
+    """As text_parts, with the envelope as the line before the first text."""
+    if not envelope.strip():
+        return text_parts(parts, vision=vision, placeholder=NO_TEXT)
+    for index, part in enumerate(parts):
+        if isinstance(part, Text):
+            first = Text(text=f"{envelope}\n{part.text}")
+            return text_parts(
+                [*parts[:index], first, *parts[index + 1 :]], vision=vision, placeholder=NO_TEXT
+            )
+    return text_parts([Text(text=envelope), *parts], vision=vision, placeholder=NO_TEXT)
+
+
+def as_object(value: Json | object) -> JsonObject:
+    """The value when it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def as_count(value: object) -> int:
+    """A token count; anything that is none counts 0."""
+    return max(int(value), 0) if isinstance(value, int | float) and not isinstance(value, bool) else 0

@@ -11,13 +11,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from sessions.transcript import BrokenTranscript, Transcript
-
 from agents.clock import Clock
 from agents.model.provider import ModelRequest, ToolSpec
 from sessions.context import ContextView
-from sessions.entries import Body, Custom, Entry, Header, ModelChanged, Said
+from sessions.entries import Body, Custom, Header, ModelChanged, Said
 from sessions.messages import Json, JsonObject, Message, ToolResult
+from sessions.transcript import BrokenTranscript, Transcript
 
 CONTEXT_KIND = "clawd.context"
 WIRE_FORMAT = 1
@@ -31,13 +30,13 @@ class Conversation:
     def __init__(self, transcript: Transcript, executor: Executor) -> None:
         self._transcript = transcript
         self._executor = executor
-        self._view = ContextView(transcript.entries)
+        self._view = ContextView()
         self._snapshot = _last_snapshot(transcript)
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """What a model sees: folded and repaired."""
-        return self._view.messages
+        return self._view.of(self._transcript.entries)
 
     @property
     def said(self) -> list[Message]:
@@ -73,8 +72,7 @@ class Conversation:
         self._transcript.close()
 
     async def _append(self, body: Body, at: datetime) -> None:
-        entry: Entry = await in_thread(self._executor, lambda: self._transcript.append(body, at))
-        self._view.extend(entry)
+        await in_thread(self._executor, lambda: self._transcript.append(body, at))
 
 
 class Conversations:
@@ -134,7 +132,9 @@ class Conversations:
     def count(self, session_id: str) -> int | None:
         """How many messages people and models have said in an open session; None when it is not open."""
         known = self._open.get(session_id)
-        return known and sum(not isinstance(message, ToolResult) for message in known.said)
+        if known is None:
+            return None
+        return sum(not isinstance(message, ToolResult) for message in known.said)
 
     def close(self) -> None:
         while self._open:

@@ -161,7 +161,7 @@ class Loop:
         except TimeoutError:
             result = self._error(
                 call,
-                f"{call.name} was stopped: it did not finish within {self.tool_timeout:g} s and may have run.",
+                f"{call.name} was stopped after {self.tool_timeout:g} s without an end. It may have run.",
             )
         else:
             result = ToolResult(

@@ -5,14 +5,12 @@ import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
-
-from agents.model.catalog import ModelStatus
-from agents.workspace import WorkspaceError
-from memory.index import IndexStatus, MemoryIndex, MemoryRefused, NoteText, OnProgress, SyncReport
+from typing import TypeAlias
 
 from agents.clock import Clock
 from agents.conversation import BrokenTranscript, in_thread
 from agents.loop import TurnLimit
+from agents.model.catalog import ModelStatus
 from agents.model.provider import (
     AuthFailed,
     ContextOverflow,
@@ -23,15 +21,22 @@ from agents.model.provider import (
 )
 from agents.runtime import AgentRuntime, Outcome
 from agents.turn import OnEvent, Turn
+from agents.workspace import WorkspaceError
 from gateway.envelope import envelope
 from gateway.lanes import Lanes
 from gateway.routing import api_session
 from gateway.views import CallReport, ChatReply, Refused
 from memory.embed.embedder import MemoryUnavailable
+from memory.files import MemoryRefused
 from memory.hybrid import SearchResult
+from memory.index import IndexStatus, MemoryIndex
+from memory.indexer import SyncProgress, SyncReport
+from memory.reading import NoteText
 from sessions.key import BadSessionKey, SessionKey
 from sessions.messages import Message
 from sessions.registry import Registry, SessionRecord
+
+OnProgress: TypeAlias = Callable[[SyncProgress], None]
 
 logger = logging.getLogger("clawd.gateway")
 
@@ -140,9 +145,15 @@ class Gateway:
             return await self._agent(agent).index.read(path, from_line=from_line, lines=lines)
         except MemoryRefused as error:
             raise Refused(str(error), code="bad_path", status=400) from error
+        except MemoryUnavailable as error:
+            raise Refused(str(error), code="memory_unavailable", status=503) from error
 
     async def memory_sync(
-        self, *, agent: str | None, force: bool = False, progress: OnProgress | None = None
+        self,
+        *,
+        agent: str | None,
+        force: bool = False,
+        progress: Callable[[SyncProgress], None] | None = None,
     ) -> SyncReport:
         """Bring an agent's index up to date. Raises Refused."""
         try:

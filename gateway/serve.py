@@ -12,7 +12,8 @@ import uvicorn
 from gateway.build import Parts, built
 from gateway.config import Config
 from gateway.home import Home
-from gateway.http.app import HttpRules, create_app
+from gateway.http.app import create_app
+from gateway.http.rules import HttpRules
 
 logger = logging.getLogger("clawd.serve")
 
@@ -42,10 +43,10 @@ async def serve(config: Config, home: Home, *, token: str, on_ready: Callable[[s
 
     Raises PortInUse, AlreadyRunning, HomeError, WorkspaceError before anything is served.
     """
-    settings = config.gateway
+    settings, code = config.gateway, 0
     with listen(settings.host, settings.port) as listener:
         async with built(config, home) as parts:
-            app = create_app(parts.gateway, token=token, rules=HttpRules.of(settings))
+            app = create_app(parts.gateway, token=token, settings=_rules(config))
             server = Server(
                 uvicorn.Config(
                     app,
@@ -68,10 +69,10 @@ async def serve(config: Config, home: Home, *, token: str, on_ready: Callable[[s
                     for task in beside:
                         task.cancel()
             except* Exception as crash:
+                code = 1
                 for error in crash.exceptions:
                     logger.critical("clawd ends because a part of it failed: %s", error, exc_info=error)
-                return 1
-    return 0
+    return code
 
 
 @contextmanager
@@ -88,6 +89,18 @@ def listen(host: str, port: int) -> Iterator[socket.socket]:
     with listener:
         listener.setblocking(False)
         yield listener
+
+
+def _rules(config: Config) -> HttpRules:
+    settings = config.gateway
+    return HttpRules(
+        host=settings.host,
+        port=settings.port,
+        allowed_hosts=tuple(settings.allowed_hosts),
+        allowed_origins=tuple(settings.allowed_origins),
+        max_body_bytes=max(2 * 1024 * 1024, 8 * settings.max_text_chars),
+        max_text_chars=settings.max_text_chars,
+    )
 
 
 def _address(listener: socket.socket) -> str:

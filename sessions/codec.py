@@ -35,7 +35,6 @@ from sessions.messages import Json, JsonObject, Text
 
 VERSION = 3
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _OF_THE_ENTRY = frozenset({"id", "parentId", "timestamp"})
 
 
@@ -53,14 +52,14 @@ def header_json(header: Header) -> JsonObject:
 
 
 def header_of(stored: JsonObject) -> Header:
-    """Raises BadLine when the object is no header."""
+    """Raises BadLine when the object is no header; a missing time is 1970."""
     session_id = stored.get("id")
     if stored.get("type") != "session" or not isinstance(session_id, str) or not session_id:
         raise BadLine("no session header")
     parent = stored.get("parentSession")
     return Header(
         id=session_id,
-        at=time_of_iso(stored.get("timestamp"), _EPOCH),
+        at=time_of_iso(stored.get("timestamp"), datetime.fromtimestamp(0, UTC)),
         cwd=text_or_empty(stored.get("cwd")),
         parent=parent if isinstance(parent, str) else None,
     )

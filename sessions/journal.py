@@ -63,8 +63,9 @@ class Journal:
         `skipped` are then the numbers of these.
         """
         with self.locked():
-            lines = self.lines()
-        yield from self._readable(lines)
+            file, end = self.path.open("rb"), self.stamp()[1]
+        with file:
+            yield from self._readable(_lines(file, end, self._max_line_bytes))
 
     def compact(self, fold: Fold) -> None:
         """Put what `fold` makes of all objects into a new file, and that in place of this one.
@@ -102,8 +103,9 @@ class Journal:
 
     def lines(self) -> Iterator[tuple[int, JsonObject | None]]:
         """All lines but blank ones, with their physical numbers from 1; None for what is no whole object
-        or too long. Ends where the file ended when this was called, so it may be read without the lock."""
-        return _lines(self.path.open("rb"), os.fstat(self._file).st_size, self._max_line_bytes)
+        or too long."""
+        with self.path.open("rb") as file:
+            yield from _lines(file, self.stamp()[1], self._max_line_bytes)
 
     def write(self, line: bytes, *, sync: bool = False) -> None:
         """Append one line. Raises OSError, after which the file is as it was."""
@@ -122,7 +124,8 @@ class Journal:
             if sync:
                 os.fsync(self._file)
         except OSError:
-            os.ftruncate(self._file, end)
+            if os.fstat(self._file).st_size > end:
+                os.ftruncate(self._file, end)
             raise
 
     def close(self) -> None:
@@ -178,12 +181,11 @@ def warn_of_skipped(path: Path, count: int, *, known: int = 0) -> None:
 
 
 def _lines(file: BinaryIO, end: int, max_line_bytes: int) -> Iterator[tuple[int, JsonObject | None]]:
-    with file:
-        for number, line in physical_lines(file, end=end, max_line_bytes=max_line_bytes):
-            if line is None:
-                yield number, None
-            elif not line.isspace():
-                yield number, _object_or_none(line)
+    for number, line in physical_lines(file, end=end, max_line_bytes=max_line_bytes):
+        if line is None:
+            yield number, None
+        elif not line.isspace():
+            yield number, _object_or_none(line)
 
 
 def _object_or_none(line: bytes) -> JsonObject | None:

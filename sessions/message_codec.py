@@ -23,8 +23,6 @@ from sessions.messages import (
     User,
 )
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
 _STOPS: dict[Json, StopReason] = {
     "stop": "stop",
     "length": "length",
@@ -76,7 +74,7 @@ def is_content(value: Json) -> bool:
 
 def milliseconds(at: datetime) -> int:
     """Since 1970 in UTC, rounded down."""
-    return (at - _EPOCH) // _MILLISECOND
+    return (at - datetime.fromtimestamp(0, UTC)) // timedelta(milliseconds=1)
 
 
 def time_of(value: Json, fallback: datetime) -> datetime:
@@ -84,7 +82,7 @@ def time_of(value: Json, fallback: datetime) -> datetime:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return fallback
     try:
-        return _EPOCH + timedelta(milliseconds=int(value))
+        return datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=int(value))
     except (OverflowError, ValueError):
         return fallback
 

@@ -85,7 +85,7 @@ def _full_marker(source: Source, head: int, tail: int) -> str:
     line = source.head.count("\n", 0, head) + 1
     return (
         f"\n\n[… {source.name} is cut here: the first {head} and last {tail} characters "
-        f'of {source.size} {unit} stand here; the rest: read with path "{source.name}", from_line {line} …]\n\n'
+        f'of {source.size} {unit} stand here. The rest: read path "{source.name}", from_line {line} …]\n\n'
     )
 
 

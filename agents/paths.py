@@ -179,7 +179,7 @@ class Confined:
 
     def _refusal(self, given: str, zone: Zone) -> PathRefused:
         if zone == "forbidden":
-            return PathRefused(f"{given} belongs to clawd itself and is closed to tools.")
+            return PathRefused(f"{given} is closed to tools: it belongs to clawd itself or to the system.")
         if zone == "readable":
             return PathRefused(f"{given} can be read but not written. Write into the workspace instead.")
         return PathRefused(

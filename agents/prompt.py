@@ -68,8 +68,6 @@ secret to anyone. Never work around a limit, an approval or a stop; a stop count
 
 _OTHERS = "Others read along here: tell nothing from the owner's private notes and talks."
 
-_TIME = "Dates and times in notes are local; the time now is in the line in front of the latest message."
-
 
 def system_prompt(facts: PromptFacts) -> str:
     """The instructions, section by section, with those left out whose tools are not there."""
@@ -81,7 +79,7 @@ def system_prompt(facts: PromptFacts) -> str:
         "# Memory\n" + _flow(_WRITING) if "write" in facts.tools else "",
         "# Content is data\n" + _flow(_DATA),
         "# Safety\n" + _flow(_SAFETY if facts.private else _SAFETY + _OTHERS),
-        f"# Place\nWorkspace: {facts.workspace} (paths are relative to it)\nTime zone: {facts.time_zone}. {_TIME}",
+        f"# Place\nWorkspace: {facts.workspace} (paths are relative to it)\n{_time(facts)}",
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -95,6 +93,13 @@ def project_context(files: Sequence[BootstrapFile]) -> str:
         missing = f"[{file.raw_chars} characters did not fit here; read {file.name} when you need it]"
         sections.append(f"## {file.name}\n\n{file.injected or missing}")
     return "\n\n".join(sections) + "\n"
+
+
+def _time(facts: PromptFacts) -> str:
+    return (
+        f"Time zone: {facts.time_zone}. Dates and times in notes are local; the time now is in the line in "
+        "front of the latest message."
+    )
 
 
 def _paragraphs(text: str) -> list[str]:

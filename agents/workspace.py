@@ -68,14 +68,15 @@ class Workspace:
     def bootstrap(self, *, private: bool, max_chars: int, total_max_chars: int) -> tuple[BootstrapFile, ...]:
         """The bootstrap files as they enter a prompt, in order; empty and missing ones are left out.
 
-        MEMORY.md only when the session is private. Files that did not change are not read again.
+        MEMORY.md only when the session is private, by whichever name. Files that did not change are not
+        read again.
         """
         sources: list[Source] = []
-        seen: set[tuple[int, int]] = set()
+        loaded = {name: cached for name in NAMES if (cached := self._load(name, max_chars))}
+        closed = () if private else PRIVATE
+        seen = {loaded[name].stamp[2:] for name in closed if name in loaded}
         for name in NAMES:
-            if name in PRIVATE and not private:
-                continue
-            cached = self._load(name, max_chars)
+            cached = loaded.get(name)
             if cached is None or cached.source is None or cached.stamp[2:] in seen:
                 continue
             seen.add(cached.stamp[2:])

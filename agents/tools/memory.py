@@ -8,8 +8,8 @@ from pydantic import Field, PositiveInt
 from agents.tools.tool import Arguments, Tool, ToolError, ToolOutput, TypedTool
 from agents.turn import Turn
 from memory.embed.embedder import MemoryUnavailable
+from memory.files import MemoryRefused
 from memory.hybrid import SearchHit, SearchResult
-from memory.index import MemoryRefused
 from sessions.messages import Json, JsonObject
 
 GET_CHARS = 12_000

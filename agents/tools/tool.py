@@ -85,18 +85,20 @@ def _slim(node: Json) -> Json:
     options = node.get("anyOf")
     if isinstance(options, list) and {"type": "null"} in options:
         rest = [option for option in options if option != {"type": "null"}]
-        if len(rest) == 1 and isinstance(rest[0], dict):
-            node = {**rest[0], **{k: v for k, v in node.items() if k not in ("anyOf", "default")}}
+        around: JsonObject = {k: v for k, v in node.items() if (k, v) != ("default", None) and k != "anyOf"}
+        node = (
+            {**rest[0], **around}
+            if len(rest) == 1 and isinstance(rest[0], dict)
+            else {**around, "anyOf": rest}
+        )
     kept: JsonObject = {}
     for name, value in node.items():
-        if name == "properties" and isinstance(value, dict):
+        if name in ("properties", "$defs") and isinstance(value, dict):
             kept[name] = {field: _slim(inner) for field, inner in value.items()}
         elif name in ("default", "const", "enum", "examples"):
             kept[name] = value  # values, not schemas
         elif not (name == "title" and isinstance(value, str)):
             kept[name] = _slim(value)
-    if kept.get("default", 0) is None:
-        del kept["default"]
     return kept
 
 

@@ -1,0 +1,116 @@
+"""memory_search and memory_get: compact answers, and trouble told as an answer."""
+
+import json
+
+import pytest
+
+from agents.tools.memory import memory_tools
+from agents.tools.tool import ToolError
+from memory.hybrid import SearchHit
+from sessions.messages import JsonObject, text_of
+from tests.fakes.memory import FakeMemory, FakeNote
+from tests.fakes.protocols import turn
+
+TURN = turn()
+HIT = SearchHit(
+    path="memory/2026-05-01.md",
+    start_line=3,
+    end_line=5,
+    score=0.81234,
+    vector_score=0.7,
+    text_score=0.9,
+    snippet='## 09:00 - Reunião\n\n"às dez"',
+    source="memory",
+)
+
+
+async def call(memory: FakeMemory, name: str, arguments: JsonObject) -> str:
+    tools = {tool.spec.name: tool for tool in memory_tools(memory)}
+    return text_of((await tools[name].run(arguments, TURN)).parts)
+
+
+async def test_a_search_answers_with_compact_json() -> None:
+    memory = FakeMemory(hits=(HIT,), warning="words only")
+
+    text = await call(memory, "memory_search", {"query": "reunião", "max_results": 3, "min_score": 0})
+
+    assert json.loads(text) == {
+        "results": [
+            {
+                "path": "memory/2026-05-01.md",
+                "start_line": 3,
+                "end_line": 5,
+                "score": 0.81,
+                "snippet": HIT.snippet,
+            }
+        ],
+        "mode": "keyword",
+        "warning": "words only",
+    }
+    assert "Reunião" in text
+    assert '": ' not in text
+    assert memory.asked == [("reunião", 3, 0)]
+
+
+async def test_what_is_not_said_is_left_to_the_settings() -> None:
+    memory = FakeMemory()
+
+    assert json.loads(await call(memory, "memory_search", {"query": "x"})) == {
+        "results": [],
+        "mode": "keyword",
+    }
+    assert memory.asked == [("x", None, None)]
+
+
+async def test_an_unavailable_memory_is_an_answer_that_says_what_to_do() -> None:
+    memory = FakeMemory(unavailable="The embedding service is down.")
+
+    answer = json.loads(await call(memory, "memory_search", {"query": "x"}))
+
+    assert answer["results"] == []
+    assert answer["unavailable"] is True
+    assert answer["error"] == "The embedding service is down."
+    assert "clawd memory status" in answer["action"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"query": ""},
+        {"query": "x", "max_results": 0},
+        {"query": "x", "max_results": 51},
+        {"query": "x", "min_score": 1.1},
+    ],
+    ids=["none", "empty", "no results", "too many", "score"],
+)
+async def test_wrong_arguments_are_explained(arguments: JsonObject) -> None:
+    with pytest.raises(ToolError, match=r"memory_search was called with wrong arguments .* It takes query"):
+        await call(FakeMemory(), "memory_search", arguments)
+
+
+async def test_lines_come_under_their_numbers() -> None:
+    note = FakeNote(path="MEMORY.md", from_line=2, end_line=3, text="two\nthree", next_from=4)
+    memory = FakeMemory(notes={"MEMORY.md": note})
+
+    text = await call(memory, "memory_get", {"path": "MEMORY.md", "from_line": 2, "lines": 2})
+
+    assert text == "[MEMORY.md: lines 2-3; next: from_line=4]\ntwo\nthree"
+    assert memory.asked == [("MEMORY.md", 2, 2, 12_000)]
+
+
+async def test_a_note_that_does_not_exist_is_no_error() -> None:
+    memory = FakeMemory(notes={"memory/x.md": FakeNote(path="memory/x.md", from_line=1, end_line=0, text="")})
+
+    assert await call(memory, "memory_get", {"path": "memory/x.md"}) == "[memory/x.md: nothing there]"
+
+
+async def test_a_path_that_is_no_memory_is_refused() -> None:
+    with pytest.raises(ToolError, match="is no memory file"):
+        await call(FakeMemory(), "memory_get", {"path": "/etc/passwd"})
+
+
+def test_searching_is_stated_as_obligatory() -> None:
+    spec = memory_tools(FakeMemory())[0].spec
+
+    assert "Obligatory before answering" in spec.description

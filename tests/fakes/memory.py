@@ -1,0 +1,43 @@
+"""A memory that answers what it was given to answer."""
+
+from dataclasses import dataclass, field
+
+from memory.embed.embedder import MemoryUnavailable
+from memory.files import MemoryRefused
+from memory.hybrid import SearchHit, SearchResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FakeNote:
+    path: str
+    from_line: int
+    end_line: int
+    text: str
+    next_from: int | None = None
+
+
+@dataclass(slots=True)
+class FakeMemory:
+    """`asked` holds the arguments of every call."""
+
+    hits: tuple[SearchHit, ...] = ()
+    warning: str | None = None
+    unavailable: str | None = None
+    notes: dict[str, FakeNote] = field(default_factory=dict)
+    asked: list[tuple[object, ...]] = field(default_factory=list)
+
+    async def search(
+        self, query: str, *, max_results: int | None = None, min_score: float | None = None
+    ) -> SearchResult:
+        self.asked.append((query, max_results, min_score))
+        if self.unavailable:
+            raise MemoryUnavailable(self.unavailable)
+        return SearchResult(hits=self.hits, provider="fake", model=None, mode="keyword", warning=self.warning)
+
+    async def read(
+        self, path: str, *, from_line: int = 1, lines: int | None = None, max_chars: int = 12_000
+    ) -> FakeNote:
+        self.asked.append((path, from_line, lines, max_chars))
+        if path not in self.notes:
+            raise MemoryRefused(f"{path} is no memory file.")
+        return self.notes[path]

@@ -76,9 +76,20 @@ def test_numbers_that_json_does_not_know_become_null_in_both_directions() -> Non
     assert to_line({"a": float("inf"), "b": [float("nan"), 1.5]}) == b'{"a":null,"b":[null,1.5]}\n'
 
 
-def test_an_object_without_bottom_is_refused() -> None:
+def endless() -> JsonObject:
     value: JsonObject = {}
     value["self"] = value
+    return value
 
+
+def deep() -> JsonObject:
+    value: JsonObject = {}
+    for _ in range(100_000):
+        value = {"a": value}
+    return value
+
+
+@pytest.mark.parametrize("value", [endless(), deep()], ids=["endless", "deep"])
+def test_an_object_without_bottom_is_refused(value: JsonObject) -> None:
     with pytest.raises(BadLine):
         to_line(value)

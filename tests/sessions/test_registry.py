@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sessions.journal import Journal
 from sessions.key import SessionKey
 from sessions.registry import Registry, SessionRecord
 from tests.sessions.making import AT
@@ -143,6 +144,29 @@ def test_the_journal_does_not_grow_without_end(path: Path) -> None:
     again = open_registry(path)
     assert again.records() == registry.records()
     assert [record.messages for record in again.records()] == [2_499, 0]
+
+
+def test_a_compaction_that_fails_costs_nothing_but_room(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    registry = open_registry(path)
+    registry.start(MAIN, "s-1", AT)
+    path.with_name("registry.jsonl.new").mkdir()
+    for number in range(2_010):
+        registry.touch(MAIN, AT, number)
+
+    assert "could not be compacted" in caplog.text
+    assert [record.messages for record in open_registry(path).records()] == [2_009]
+
+
+def test_a_line_of_a_key_is_compacted_and_a_line_of_none_stays(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b'{"note":1}\n{"note":2}\n')
+    Registry(Journal.open(path), lambda agent: Path("/home") / agent).start(MAIN, "s-1", AT)
+    registry = open_registry(path)
+    for number in range(2_010):
+        registry.touch(MAIN, AT, number)
+
+    assert path.read_bytes().startswith(b'{"note":1}\n{"note":2}\n{"type":"session"')
+    assert len(path.read_bytes().splitlines()) < 20
 
 
 def test_ten_thousand_sessions_are_no_burden(path: Path) -> None:

@@ -97,24 +97,27 @@ class Outside:
 
 
 @asynccontextmanager
-async def connected(place: Place, config: Config) -> AsyncIterator[Backend]:
+async def connected(place: Place, config: Config, *, write: bool = True) -> AsyncIterator[Backend]:
     """The running gateway when there is one that answers, else one in this process.
 
-    Raises AlreadyRunning when something holds the home and does not answer.
+    With `write` it holds the home: raises AlreadyRunning when something else does and does not answer.
     """
-    client = await running(place.home, config)
+    client = await running(place.home, config, patience=STARTING_SECONDS if write else 0)
     if client is not None:
         async with client:
             yield Outside(client)
         return
-    async with opened(config, place.home) as gateway:
+    async with opened(config, place.home, write=write) as gateway:
         yield Inside(gateway)
 
 
-async def running(home: Home, config: Config) -> GatewayClient | None:
-    """A client of the gateway that holds this home; None when there is none, or it does not answer."""
+async def running(home: Home, config: Config, *, patience: float = 0) -> GatewayClient | None:
+    """A client of the gateway that holds this home; None when there is none, or it does not answer.
+
+    A gateway that is still starting gets `patience` seconds.
+    """
     loop = asyncio.get_running_loop()
-    until = loop.time() + STARTING_SECONDS
+    until = loop.time() + patience
     while is_locked(home.lock_file):
         url, token = told_address(home), known_token(home, config.gateway)
         if url and token:
@@ -122,7 +125,7 @@ async def running(home: Home, config: Config) -> GatewayClient | None:
             if await client.ready():
                 return client
             await client.aclose()
-        if loop.time() > until:
+        if loop.time() >= until:
             return None
         await asyncio.sleep(0.1)
     return None

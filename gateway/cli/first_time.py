@@ -9,6 +9,7 @@ import typer
 
 from agents.clock import system_clock
 from agents.workspace import Workspace
+from gateway.build import workspace_of
 from gateway.cli.output import console, print_json
 from gateway.cli.place import Place
 from gateway.config import Config, load
@@ -47,10 +48,8 @@ def _workspaces(place: Place, config: Config) -> dict[str, Path]:
     """The workspace of every agent, by id."""
     spaces = {}
     for agent in config.agents.list:
-        settings = config.agents.resolve(agent.id)
-        own = settings.workspace if settings else None
-        main = agent.id == config.agents.default_id
-        spaces[agent.id] = own or place.home.default_workspace(agent.id, main=main)
+        if settings := config.agents.resolve(agent.id):
+            spaces[agent.id] = workspace_of(config, place.home, settings)
     return spaces
 
 

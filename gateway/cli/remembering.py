@@ -57,7 +57,7 @@ def search(
     """Raises Refused, AlreadyRunning, HomeError, ConfigError."""
 
     async def work() -> SearchResult:
-        async with connected(place, place.config()) as backend:
+        async with connected(place, place.config(), write=False) as backend:
             return await backend.memory_search(
                 query, agent=agent, max_results=max_results, min_score=min_score
             )

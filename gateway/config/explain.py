@@ -102,9 +102,9 @@ def _unknown(loc: Loc, model: type[BaseModel]) -> str:
     nearest = _nearest(str(name), names)
     if nearest:
         return f"is not a key; did you mean {nearest}?"
-    elsewhere = [dotted(path) for path, _ in walk(model) if path[-1] == snake(str(name))]
-    if len(elsewhere) == 1:
-        return f"is not a key here; it stands at {elsewhere[0]}"
+    elsewhere = sorted((path for path, _ in walk(model) if path[-1] == snake(str(name))), key=len)
+    if len(elsewhere) == 1 or (elsewhere and len(elsewhere[0]) < len(elsewhere[1])):
+        return f"is not a key here; it stands at {dotted(elsewhere[0])}"
     return "is not a key; known here: " + ", ".join(names)
 
 

@@ -33,21 +33,23 @@ def fit_id(call_id: str, form: IdForm) -> str:
 class CallIds:
     """The ids of one conversation, read from its start.
 
-    Some servers use the same id again in a later turn (`call_0`), which others refuse; the second use gets an
-    id of its own, and so do the results that follow it. Later messages never change an earlier id.
+    Some servers use the same id again in a later turn (`call_0`), or even twice in one answer, which others
+    refuse; each further use gets an id of its own, and results take the ids of the calls they answer, in
+    order. Later messages never change an earlier id.
     """
 
     def __init__(self, form: IdForm) -> None:
         self._form = form
         self._uses: dict[str, int] = {}
-        self._newest: dict[str, str] = {}
+        self._waiting: dict[str, list[str]] = {}
 
     def of_call(self, call_id: str) -> str:
         uses = self._uses[call_id] = self._uses.get(call_id, 0) + 1
-        distinct = call_id if uses == 1 else f"{call_id}\x00{uses}"
-        self._newest[call_id] = fit_id(distinct, self._form)
-        return self._newest[call_id]
+        made = fit_id(call_id if uses == 1 else f"{call_id}\x00{uses}", self._form)
+        self._waiting.setdefault(call_id, []).append(made)
+        return made
 
     def of_result(self, call_id: str) -> str:
-        """The id of the newest call that had this id before."""
-        return self._newest.get(call_id) or fit_id(call_id, self._form)
+        """The id of the first call with this id that has no result yet."""
+        waiting = self._waiting.get(call_id)
+        return waiting.pop(0) if waiting else fit_id(call_id, self._form)

@@ -191,6 +191,6 @@ def _check_block(block: Mapping[str, Any], role: str, where: str) -> None:
         raise Refused(f"{where}: unknown block type {kind!r}")
 
 
-def _need(holds: bool, message: str) -> None:  # noqa: FBT001 (reads as an assertion)
+def _need(holds: bool, message: str) -> None:
     if not holds:
         raise Refused(message)

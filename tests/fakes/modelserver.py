@@ -13,7 +13,7 @@ import contextlib
 import json
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -39,6 +39,7 @@ from tests.fakes.model_script import (
     StallAfter,
     brain,
 )
+from tests.fakes.model_voice import Voice, send_json
 
 _SECRET = frozenset({"x-api-key", "authorization", "cookie"})
 
@@ -85,11 +86,19 @@ class ModelServer:
         self._cache = PromptCache() if cache else None
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
+        self._happened = asyncio.Event()
 
     @property
     def url(self) -> str:
         """The base without /v1, as Anthropic's SDK wants it; OpenAI's wants `url + "/v1"`."""
         return f"http://127.0.0.1:{self._port}"
+
+    async def until(self, holds: Callable[["ModelServer"], bool]) -> None:
+        """Returns when this holds, as in: await server.until(lambda s: s.disconnects == 1)."""
+        async with asyncio.timeout(10):
+            while not holds(self):
+                self._happened.clear()
+                await self._happened.wait()
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", self._port)
@@ -119,18 +128,19 @@ class ModelServer:
         headers = {name: value for name, value in request.headers.items() if name not in _SECRET}
         self.requests.append(Recorded(path=request.path, headers=headers, body=request.body))
         self.served += 1
+        self._happened.set()
         vendor = model_anthropic if request.path == "/v1/messages" else model_openai
         refusal = self._refusal(request)
         if refusal is not None:
-            await _send(answer, refusal.status, vendor.error_body(refusal))
+            await send_json(answer, refusal.status, vendor.error_body(refusal))
             return
         body = json.loads(request.body)
         if request.path == "/v1/embeddings":
-            await _send(answer, 200, model_openai.embeddings(body))
+            await send_json(answer, 200, model_openai.embeddings(body))
             return
         await self._play(
             vendor.heard(body),
-            _Voice(request.path, body, self.served, self._count(request.path, body)),
+            Voice(request.path, body, self.served, self._count(request.path, body)),
             answer,
         )
 
@@ -168,7 +178,7 @@ class ModelServer:
             return self._cache.count_marked(model_anthropic.prompt_blocks(body))
         return self._cache.count_prefix(model_openai.parts(body))
 
-    async def _play(self, heard: Heard, voice: "_Voice", answer: Answer) -> None:
+    async def _play(self, heard: Heard, voice: Voice, answer: Answer) -> None:
         behaviour = self.script.popleft() if self.script else brain
         plain = behaviour if isinstance(behaviour, Slow) or not callable(behaviour) else behaviour(heard)
         if isinstance(plain, Slow):
@@ -184,7 +194,7 @@ class ModelServer:
             await self._fail(plain, voice, answer)
 
     async def _break_off(
-        self, plain: CutAfter | EndAfter | StallAfter | ErrorAfter, voice: "_Voice", answer: Answer
+        self, plain: CutAfter | EndAfter | StallAfter | ErrorAfter, voice: Voice, answer: Answer
     ) -> None:
         answer.start(200, "text/event-stream")
         for event in voice.events(Say(plain.text))[: plain.events]:
@@ -199,56 +209,24 @@ class ModelServer:
             await answer.end()
 
     async def _fail(
-        self, plain: Fail | RateLimited | Overflow | Hang | Garbage, voice: "_Voice", answer: Answer
+        self, plain: Fail | RateLimited | Overflow | Hang | Garbage, voice: Voice, answer: Answer
     ) -> None:
         if isinstance(plain, Hang):
             await self._wait_until_gone(answer)
         elif isinstance(plain, Garbage):
             await answer.send(plain.status, plain.body.encode(), plain.content_type)
         elif isinstance(plain, Overflow):
-            await _send(answer, 400, voice.vendor.error_body(voice.vendor.OVERFLOW))
+            await send_json(answer, 400, voice.vendor.error_body(voice.vendor.OVERFLOW))
         elif isinstance(plain, RateLimited):
             wait = () if plain.retry_after is None else (("retry-after", f"{plain.retry_after:g}"),)
-            await _send(answer, 429, voice.vendor.error_body(Fail(status=429)), wait)
+            await send_json(answer, 429, voice.vendor.error_body(Fail(status=429)), wait)
         else:
-            await _send(answer, plain.status, voice.vendor.error_body(plain), plain.headers)
+            await send_json(answer, plain.status, voice.vendor.error_body(plain), plain.headers)
 
     async def _wait_until_gone(self, answer: Answer) -> None:
         await answer.gone()
         self.disconnects += 1
-
-
-class _Voice:
-    """One answer in the words of the vendor that was asked."""
-
-    def __init__(self, path: str, body: dict[str, Any], number: int, counted: Counted) -> None:
-        self.vendor = model_anthropic if path == "/v1/messages" else model_openai
-        self._body = body
-        self._number = number
-        self._counted = counted
-
-    async def say(self, plain: Say | Call | Calls, answer: Answer) -> None:
-        if self._body.get("stream"):
-            answer.start(200, "text/event-stream")
-            await answer.write(b"".join(self.events(plain)))
-            await answer.end()
-            return
-        model = self._body["model"]
-        whole = model_anthropic.message if self.vendor is model_anthropic else model_openai.completion
-        await _send(answer, 200, whole(plain, self._number, model, self._counted))
-
-    def events(self, plain: Say | Call | Calls) -> list[bytes]:
-        model = self._body["model"]
-        if self.vendor is model_anthropic:
-            return model_anthropic.events(plain, self._number, model, self._counted)
-        usage = bool(self._body.get("stream_options", {}).get("include_usage"))
-        return model_openai.events(plain, self._number, model, self._counted, usage=usage)
-
-
-async def _send(
-    answer: Answer, status: int, body: dict[str, Any], headers: tuple[tuple[str, str], ...] = ()
-) -> None:
-    await answer.send(status, json.dumps(body).encode(), "application/json", headers)
+        self._happened.set()
 
 
 @contextlib.contextmanager

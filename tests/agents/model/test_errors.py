@@ -1,0 +1,106 @@
+"""Which class of error a vendor's refusal becomes."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.model import provider
+from agents.model.errors import Failure, classify, error_in, failure_of, retry_after
+
+CASE = json.loads((Path(__file__).parents[2] / "cases" / "B73-errors.json").read_text())
+CLASSES = {
+    "rate_limit": provider.RateLimited,
+    "overloaded": provider.Overloaded,
+    "auth": provider.AuthFailed,
+    "billing": provider.QuotaExhausted,
+    "context_overflow": provider.ContextOverflow,
+    "timeout": provider.Unreachable,
+    "format": provider.BadRequest,
+}
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "expected"),
+    CASE["rows"],
+    ids=[f"{index}-{row[2]}" for index, row in enumerate(CASE["rows"])],
+)
+def test_each_refusal_has_one_class_b73(status: int, body: object, expected: str) -> None:
+    assert classify(failure_of(status, body)) is CLASSES[expected]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "expected"),
+    [
+        (
+            400,
+            {"error": {"message": "Your credit balance is too low to access the API."}},
+            provider.QuotaExhausted,
+        ),
+        (403, {"error": {"type": "permission_error", "message": "no"}}, provider.AuthFailed),
+        (
+            400,
+            [{"error": {"code": 400, "message": "API key not valid.", "status": "X"}}],
+            provider.AuthFailed,
+        ),
+        (404, {"error": "model 'llama9' not found"}, provider.ModelNotFound),
+        (404, "<html>not here</html>", provider.ModelNotFound),
+        (
+            400,
+            {"error": {"message": "input length and `max_tokens` exceed context limit"}},
+            provider.ContextOverflow,
+        ),
+        (400, {"error": "the request exceeds the available context size"}, provider.ContextOverflow),
+        (400, {"error": {"message": "max_tokens: 999 > 128, the maximum"}}, provider.BadRequest),
+        (422, {"detail": "value is not a valid list"}, provider.BadRequest),
+        (500, "<html>", provider.Overloaded),
+        (504, "", provider.Unreachable),
+        (200, {"type": "error", "error": {"type": "api_error", "message": "Internal"}}, provider.Overloaded),
+        (200, {"error": {"type": "invalid_request_error", "message": "no"}}, provider.BadRequest),
+        (302, "", provider.BadAnswer),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_further_shapes(status: int, body: object, expected: type[provider.ModelError]) -> None:
+    assert classify(failure_of(status, body)) is expected
+
+
+@pytest.mark.parametrize(
+    ("headers", "message", "seconds"),
+    [
+        ({"retry-after": "7"}, "", 7.0),
+        ({"retry-after-ms": "250", "retry-after": "1"}, "", 0.25),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}, "", None),
+        ({"retry-after": "-3"}, "", None),
+        ({}, "Please try again in 1.5s.", 1.5),
+        ({}, "Please try again in 350ms.", 0.35),
+        ({}, "Please try again in 2m3s.", 123.0),
+        ({}, "Slow down.", None),
+    ],
+    ids=["seconds", "milliseconds", "a-date", "negative", "in-words", "in-ms", "in-minutes", "unsaid"],
+)
+def test_the_wait_a_vendor_asks_for(headers: dict[str, str], message: str, seconds: float | None) -> None:
+    assert retry_after(headers, message) == pytest.approx(seconds)
+
+
+def test_an_error_in_a_stream_is_found_and_a_chunk_is_none() -> None:
+    assert error_in({"error": {"message": "boom"}}) == Failure(status=200, message="boom")
+    assert error_in({"choices": [{}], "error": None}) is None
+    assert error_in("text") is None
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["error", "message", "type", "code", "detail"]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.sampled_from([0, 200, 302, 400, 401, 404, 408, 413, 429, 500, 529]), _json)
+def test_any_body_at_all_has_a_class(status: int, body: object) -> None:
+    assert issubclass(classify(failure_of(status, body)), provider.ModelError)

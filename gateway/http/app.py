@@ -21,13 +21,11 @@ from gateway.views import Refused, error_json
 
 PUBLIC_ROUTES = frozenset({"/healthz", "/readyz"})
 
-_WEB = Path(__file__).resolve().parent.parent / "web"
-
 
 def create_app(gateway: GatewayApi, *, token: str, settings: HttpRules) -> FastAPI:
     """Everything but the page, /healthz and /readyz needs the token. Raises BadToken when it is no secret."""
     secret = checked_token(token)
-    assets = load(_WEB)
+    assets = load(Path(__file__).resolve().parent.parent / "web")
     app = FastAPI(title="clawd", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     for path, asset in assets.items():
         app.router.routes.append(Route(path, asset.__call__, methods=["GET"]))

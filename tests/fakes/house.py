@@ -1,0 +1,120 @@
+"""A whole gateway in a temporary folder: real files and index, a scripted model, the fake embedder."""
+
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from agents.conversation import Conversations
+from agents.model.provider import ModelError
+from agents.runtime import AgentRuntime, ChosenModel
+from agents.settings import AgentSettings
+from agents.tools.files import file_tools
+from agents.tools.memory import memory_tools
+from agents.tools.tool import Tool
+from agents.workspace import Workspace
+from gateway.gateway import Agent, Gateway
+from gateway.home import Home
+from memory.index import MemoryIndex
+from memory.settings import MemorySettings
+from sessions.registry import Registry
+from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.protocols import START, FakeClock, ScriptedModel, Step
+
+
+@dataclass(slots=True)
+class House:
+    """`unusable` makes every choice of a model fail with it."""
+
+    gateway: Gateway
+    home: Home
+    workspace: Path
+    model: ScriptedModel
+    clock: FakeClock
+    unusable: ModelError | None = None
+
+    def transcript(self, session_id: str, agent: str = "main") -> str:
+        return (self.home.transcripts(agent) / f"{session_id}.jsonl").read_text(encoding="utf-8")
+
+
+@asynccontextmanager
+async def house(
+    folder: Path,
+    *script: Step,
+    extra_tools: Sequence[Tool] = (),
+    agents: Sequence[str] = ("main",),
+    open_limit: int = 8,
+    first_session: int = 1,
+) -> AsyncIterator[House]:
+    """Opens on what an earlier house left in `folder`; pass another `first_session` then."""
+    home = Home(folder / "home")
+    home.ensure()
+    clock = FakeClock()
+    model = ScriptedModel(list(script), clock=clock)
+    numbers = count(first_session)
+    with ThreadPoolExecutor(1) as executor:
+        registry = Registry.open(home.registry_file, home.transcripts)
+        parts: dict[str, Agent] = {}
+        scene = House(
+            gateway=Gateway(
+                agents=parts,
+                default_agent=agents[0],
+                registry=registry,
+                models=list,
+                clock=clock,
+                new_id=lambda: f"session-{next(numbers)}",
+                executor=executor,
+                max_text_chars=1_000,
+                max_concurrent_turns=4,
+            ),
+            home=home,
+            workspace=folder / f"workspace-{agents[0]}",
+            model=model,
+            clock=clock,
+        )
+
+        async def choose() -> ChosenModel:
+            if scene.unusable:
+                raise scene.unusable
+            return ChosenModel(
+                provider=model, provider_name=model.name, model="script", max_output=None, max_retries=0
+            )
+
+        for name in agents:
+            workspace = Workspace(folder / f"workspace-{name}")
+            workspace.ensure(START.date())
+            index = MemoryIndex(
+                workspace=workspace.root,
+                database=home.memory_database(name),
+                settings=MemorySettings(),
+                embedder=FakeEmbedder(),
+            )
+            settings = AgentSettings(id=name)
+            parts[name] = Agent(
+                index=index,
+                runtime=AgentRuntime(
+                    settings=settings,
+                    time_zone="Europe/Lisbon",
+                    workspace=workspace,
+                    conversations=Conversations(
+                        home.transcripts(name),
+                        clock=clock,
+                        limit=open_limit,
+                        max_line_bytes=1 << 20,
+                        executor=executor,
+                    ),
+                    tools=(*file_tools(workspace, settings.tools), *memory_tools(index), *extra_tools),
+                    choose=choose,
+                    clock=clock,
+                ),
+            )
+        try:
+            yield scene
+        finally:
+            await scene.gateway.lanes.drain(0)
+            for agent in parts.values():
+                agent.runtime.conversations.close()
+                await agent.index.aclose()
+            registry.close()

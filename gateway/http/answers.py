@@ -137,7 +137,18 @@ def note_json(note: NoteView) -> JsonObject:
 
 
 def sync_json(report: SyncView) -> JsonObject:
-    return {"files": report.files, "chunks": report.chunks}
+    """The form of `clawd memory index --json`."""
+    failed: list[Json] = [{"path": one.path, "reason": one.reason} for one in report.failed]
+    return {
+        "files": report.files,
+        "chunks": report.chunks,
+        "waiting": report.waiting,
+        "indexed": report.indexed,
+        "removed": report.removed,
+        "embedded": report.embedded,
+        "failed": failed,
+        "warnings": [*report.warnings],
+    }
 
 
 def models_json(models: Sequence[ModelView]) -> JsonObject:

@@ -60,14 +60,42 @@ class NoteView(Protocol):
     def next_from(self) -> int | None: ...
 
 
+class ProblemView(Protocol):
+    """A note that could not be read, and why."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def reason(self) -> str: ...
+
+
 class SyncView(Protocol):
-    """What an index holds after it was brought up to date."""
+    """What was done to bring an index up to date, and what it holds now (memory.indexer.SyncReport)."""
 
     @property
     def files(self) -> int: ...
 
     @property
     def chunks(self) -> int: ...
+
+    @property
+    def waiting(self) -> int: ...
+
+    @property
+    def indexed(self) -> int: ...
+
+    @property
+    def removed(self) -> int: ...
+
+    @property
+    def embedded(self) -> int: ...
+
+    @property
+    def failed(self) -> Sequence[ProblemView]: ...
+
+    @property
+    def warnings(self) -> Sequence[str]: ...
 
 
 class GatewayApi(Protocol):

@@ -34,9 +34,21 @@ class FakeNote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FakeProblem:
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FakeSync:
     files: int = 2
     chunks: int = 7
+    waiting: int = 0
+    indexed: int = 1
+    removed: int = 0
+    embedded: int = 3
+    failed: tuple[FakeProblem, ...] = (FakeProblem(path="memory/big.md", reason="is too large"),)
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

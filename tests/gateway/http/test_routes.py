@@ -198,7 +198,16 @@ async def test_memory_models_and_agents_are_told(owner: httpx.AsyncClient, gatew
     synced = await owner.post("/api/memory/sync")
     models = (await owner.get("/api/models")).json()["models"]
 
-    assert synced.json() == {"files": 2, "chunks": 7}
+    assert synced.json() == {
+        "files": 2,
+        "chunks": 7,
+        "waiting": 0,
+        "indexed": 1,
+        "removed": 0,
+        "embedded": 3,
+        "failed": [{"path": "memory/big.md", "reason": "is too large"}],
+        "warnings": [],
+    }
     assert [(one["name"], one["reason"]) for one in models] == [
         ("offline/notes", None),
         ("openai/x", "no key"),

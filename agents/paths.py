@@ -146,10 +146,11 @@ class Confined:
         if self._access == "host":
             return path
         folders = (self.root, *(() if write else self._readable))
-        roots = [name for folder in folders for name in (folder.absolute(), os.path.realpath(folder))]
-        if not any(path.is_relative_to(name) for name in roots):
-            raise self._refusal(given, "outside")
-        return path
+        if any(path.is_relative_to(folder.absolute()) for folder in folders) or any(
+            path.is_relative_to(os.path.realpath(folder)) for folder in folders
+        ):
+            return path
+        raise self._refusal(given, "outside")
 
     def _zones(self) -> dict[tuple[int, int], Zone]:
         zones: dict[tuple[int, int], Zone] = {}

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
+from typing import TypeAlias
 
 from agents.bootstrap import NAMES, PRIVATE, BootstrapFile, Source, fit
 from agents.paths import Confined, PathRefused, Place, problem
@@ -26,9 +27,13 @@ class WorkspaceError(Exception):
     """The workspace cannot be made or used; the text says why and what to do."""
 
 
+# modification time in nanoseconds, size, device, inode
+_Stamp: TypeAlias = tuple[int, int, int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class _Cached:
-    stamp: tuple[int, int, int, int]
+    stamp: _Stamp
     max_chars: int
     source: Source | None
 
@@ -84,6 +89,9 @@ class Workspace:
         return fit(sources, max_chars=max_chars, total_max_chars=total_max_chars)
 
     def _load(self, name: str, max_chars: int) -> _Cached | None:
+        known = self._cache.get(name)
+        if known and known.max_chars == max_chars and known.stamp == self._stamp_of(name):
+            return known  # the very file that was opened with care before
         try:
             with self._confined.locate(name) as place, opened(place) as fd:
                 return self._read(name, place, fd, max_chars)
@@ -99,7 +107,7 @@ class Workspace:
 
     def _read(self, name: str, place: Place, fd: int, max_chars: int) -> _Cached:
         found = os.fstat(fd)
-        stamp = (found.st_mtime_ns, found.st_size, found.st_dev, found.st_ino)
+        stamp = _stamp(found)
         known = self._cache.get(name)
         if known and known.stamp == stamp and known.max_chars == max_chars:
             return known
@@ -110,6 +118,13 @@ class Workspace:
         cached = _Cached(stamp=stamp, max_chars=max_chars, source=source.source)
         self._cache[name] = cached
         return cached
+
+    def _stamp_of(self, name: str) -> _Stamp | None:
+        """Of the entry itself: a link never has the stamp of a file."""
+        try:
+            return _stamp(os.lstat(self.root / name))
+        except OSError:
+            return None
 
     def _init_repository(self) -> None:
         git = shutil.which("git")
@@ -126,6 +141,10 @@ class Workspace:
                 timeout=GIT_SECONDS,
                 check=False,
             )
+
+
+def _stamp(found: os.stat_result) -> _Stamp:
+    return found.st_mtime_ns, found.st_size, found.st_dev, found.st_ino
 
 
 def template(name: str, today: date) -> str:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pydantic import Field, PositiveFloat, model_validator
+from pydantic import Field, model_validator
 
 from agents.paths import Confined, PathRefused, problem
 from agents.settings import ToolsSettings
@@ -27,7 +27,7 @@ class ExecArguments(Arguments):
         None, min_length=1, description="program and arguments, run without a shell"
     )
     cwd: str = Field(".", description="relative to the workspace")
-    timeout: PositiveFloat | None = Field(None, description="seconds, if less than the limit")
+    timeout: float | None = Field(None, ge=0.1, description="seconds, if less than the limit")
 
     @model_validator(mode="after")
     def _one_of_two(self) -> "ExecArguments":

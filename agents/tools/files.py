@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from pydantic import Field, PositiveInt
+from pydantic import Field
 
 from agents import saving
 from agents.paths import Confined, PathRefused, Place, problem
@@ -44,8 +44,8 @@ A = TypeVar("A", bound=_PathArguments)
 
 class ReadArguments(_PathArguments):
     path: str = Field(description="relative to the workspace")
-    from_line: PositiveInt = Field(1, description="first line")
-    lines: PositiveInt | None = Field(None, description="how many; default: as many as fit")
+    from_line: int = Field(1, ge=1, description="first line")
+    lines: int | None = Field(None, ge=1, description="how many; default: as many as fit")
 
 
 class WriteArguments(_PathArguments):

@@ -3,7 +3,7 @@
 import json
 from typing import Protocol
 
-from pydantic import Field, PositiveInt
+from pydantic import Field
 
 from agents.tools.tool import Arguments, Tool, ToolError, ToolOutput, TypedTool
 from agents.turn import Turn
@@ -59,8 +59,8 @@ class SearchArguments(Arguments):
 
 class GetArguments(Arguments):
     path: str = Field(description="as memory_search gave it")
-    from_line: PositiveInt = 1
-    lines: PositiveInt | None = None
+    from_line: int = Field(1, ge=1)
+    lines: int | None = Field(None, ge=1)
 
 
 def memory_tools(index: Memory) -> list[Tool]:

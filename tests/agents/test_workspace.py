@@ -7,6 +7,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+import tracemalloc
 from collections.abc import Iterator
 from datetime import date
 from importlib.resources import files
@@ -229,12 +230,16 @@ def test_of_a_file_of_50_mb_only_the_ends_are_read(workspace: Workspace, letter:
     path = workspace.root / "MEMORY.md"
     with path.open("w", encoding="utf-8") as file:
         file.write("BEGIN" + letter * 30_000)
-        file.truncate(50 << 20)  # a hole: reading it whole would be felt as NUL characters
+        file.truncate(50 << 20)  # the rest is a hole
         file.seek(0, os.SEEK_END)
         file.write(letter * 30_000 + "END\n")
 
+    tracemalloc.start()
     found = next(item for item in bootstrap(workspace) if item.name == "MEMORY.md")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
 
+    assert peak < 4 << 20
     assert found.truncated
     assert found.raw_chars == path.stat().st_size
     assert len(found.injected) == 20_000

@@ -30,7 +30,7 @@ async def gone(pid: int) -> bool:
 
 
 async def run(*argv: str, cwd: Path) -> tuple[int, bytes]:
-    async with started(argv, cwd=cwd, env=ENV) as child:
+    async with asyncio.timeout(20), started(argv, cwd=cwd, env=ENV) as child:
         code = await child.exited()
         return code, await child.output.read()
 
@@ -108,7 +108,7 @@ async def test_a_request_to_end_lets_the_command_tidy_up(tmp_path: Path) -> None
     async with started(["/bin/sh", "-c", script], cwd=tmp_path, env=ENV) as child:
         await child.output.readline()
         await child.end()
-        assert await child.output.read() == b"tidy\n"
+        assert (await child.output.read()).endswith(b"tidy\n")  # the shell may tell of its sleep first
 
 
 GATEWAY = textwrap.dedent(

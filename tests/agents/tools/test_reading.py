@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -130,7 +131,6 @@ def test_a_file_of_50_mb_is_read_by_blocks(
 @pytest.fixture
 def peak() -> Callable[[Callable[[], Window]], int]:
     """The most memory, in bytes, that Python objects take while a function runs."""
-    import tracemalloc  # noqa: PLC0415 (slows what runs beside it)
 
     def measure(work: Callable[[], Window]) -> int:
         tracemalloc.start()

@@ -39,8 +39,8 @@ class Note(Protocol):
 
 
 class Memory(Protocol):
-    """What the tools need of memory. `search` raises MemoryUnavailable; `read` raises MemoryRefused for
-    paths that are no memory and gives an empty text for a file that does not exist."""
+    """What the tools need of memory. Both raise MemoryUnavailable; `read` also MemoryRefused for
+    paths that are no memory, and gives an empty text for a file that does not exist."""
 
     async def search(
         self, query: str, *, max_results: int | None = None, min_score: float | None = None
@@ -80,7 +80,7 @@ def memory_tools(index: Memory) -> list[Tool]:
             note = await index.read(
                 call.path, from_line=call.from_line, lines=call.lines, max_chars=GET_CHARS
             )
-        except MemoryRefused as error:
+        except (MemoryRefused, MemoryUnavailable) as error:
             raise ToolError(str(error)) from error
         return ToolOutput.of(_present(note))
 

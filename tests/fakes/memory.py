@@ -38,6 +38,8 @@ class FakeMemory:
         self, path: str, *, from_line: int = 1, lines: int | None = None, max_chars: int = 12_000
     ) -> FakeNote:
         self.asked.append((path, from_line, lines, max_chars))
+        if self.unavailable:
+            raise MemoryUnavailable(self.unavailable)
         if path not in self.notes:
             raise MemoryRefused(f"{path} is no memory file.")
         return self.notes[path]

@@ -110,6 +110,11 @@ async def test_a_path_that_is_no_memory_is_refused() -> None:
         await call(FakeMemory(), "memory_get", {"path": "/etc/passwd"})
 
 
+async def test_a_memory_file_that_cannot_be_read_is_an_error() -> None:
+    with pytest.raises(ToolError, match="no permission"):
+        await call(FakeMemory(unavailable="no permission"), "memory_get", {"path": "MEMORY.md"})
+
+
 def test_searching_is_stated_as_obligatory() -> None:
     spec = memory_tools(FakeMemory())[0].spec
 

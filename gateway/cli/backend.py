@@ -16,7 +16,7 @@ from gateway.credentials import known_token
 from gateway.gateway import Gateway
 from gateway.home import Home
 from gateway.lock import holder, is_locked
-from gateway.views import ChatReply
+from gateway.views import ChatReply, Refused
 from memory.hybrid import SearchResult
 from memory.indexer import SyncProgress
 from sessions.key import SessionKey
@@ -90,9 +90,16 @@ class Outside:
         )
 
     async def memory_sync(self, *, agent: str | None, force: bool, progress: Progress | None) -> Json:
-        """The running gateway keeps its index; it can neither be told to begin from nothing, nor tells how
-        far it is."""
-        del force, progress
+        """The running gateway keeps its index; it does not begin from nothing, and does not tell how far it
+        is."""
+        del progress
+        if force:
+            raise Refused(
+                "The running gateway keeps the index up to date by itself. To read every file again, stop it "
+                "first, then run `clawd memory index --force`.",
+                code="running",
+                status=409,
+            )
         return await self._client.memory_sync(agent=agent)
 
 

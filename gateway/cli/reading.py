@@ -11,7 +11,7 @@ from rich.text import Text
 from gateway.build import opened
 from gateway.cli.output import clean, console, print_json
 from gateway.cli.place import Place
-from gateway.cli.screen import called
+from gateway.cli.screen import called, passages
 from gateway.gateway import Conversation
 from gateway.http.answers import conversation_json, models_json
 from gateway.views import sessions_json
@@ -97,13 +97,17 @@ def _message(screen: Console, message: Message) -> None:
             if message.error:
                 screen.print(Text(f"({message.stop}: {clean(message.error)})", style="red"))
         case ToolResult():
-            first = clean(text_of(message.parts)).strip().splitlines()[:1]
-            mark = "  failed: " if message.is_error else "  "
-            screen.print(
-                Text(mark + (first[0] if first else "(nothing)"), style="dim"),
-                no_wrap=True,
-                overflow="ellipsis",
-            )
+            for line in _result(message):
+                screen.print(Text(f"  {line}", style="dim"), no_wrap=True, overflow="ellipsis")
+
+
+def _result(message: ToolResult) -> list[str]:
+    """Where a search found something; of any other result the first line."""
+    text = text_of(message.parts)
+    if message.name == "memory_search" and (found := passages(text)):
+        return found
+    first = clean(text).strip().splitlines()[:1] or ["(nothing)"]
+    return [f"failed: {first[0]}" if message.is_error else first[0]]
 
 
 def _table(*columns: str) -> Table:

@@ -4,6 +4,7 @@ import json
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from errno import EACCES
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -65,7 +66,9 @@ def _text(file: Path) -> str | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise ConfigError(file, [Problem("", f"cannot be read: {error.strerror or error}")]) from error
+        advice = "; check who owns it, or name another home with --home" if error.errno == EACCES else ""
+        told = f"cannot be read: {error.strerror or error}{advice}"
+        raise ConfigError(file, [Problem("", told)]) from error
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -343,9 +344,7 @@ def test_a_file_in_place_of_the_home_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
-def test_a_file_without_permission_is_an_error(home: Home, tmp_path: Path) -> None:
-    home.config_file.write_text("gateway: {port: 1}")
-    home.config_file.chmod(0o600)
+def test_a_file_without_permission_is_an_error() -> None:
     code = (
         "import os, sys; from pathlib import Path; from gateway.home import Home\n"
         "from gateway.config import load, ConfigError\n"
@@ -353,12 +352,12 @@ def test_a_file_without_permission_is_an_error(home: Home, tmp_path: Path) -> No
         "try: load(Home(Path(sys.argv[1])), {})\n"
         "except ConfigError as error: print(error)\n"
     )
-    for folder in (home.path, tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
-
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(home.path)], capture_output=True, text=True, check=True
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        (Path(folder) / "clawd.yaml").touch(mode=0o600)
+        done = subprocess.run(
+            [sys.executable, "-c", code, folder], capture_output=True, text=True, check=True
+        )
 
     assert "cannot be read: Permission denied" in done.stdout
 

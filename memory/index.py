@@ -1,0 +1,225 @@
+"""The memory of one agent: its notes, indexed and searched."""
+
+import asyncio
+import errno
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory import queries
+from memory.embed.embedder import Embedder, MemoryUnavailable
+from memory.files import FileProblem, confine, read_note, refusal
+from memory.hybrid import SearchHit, SearchResult
+from memory.indexer import Indexer, Outcome, SyncProgress, SyncReport
+from memory.reading import NoteText, excerpt
+from memory.search import Meaning, Question, find
+from memory.settings import MemorySettings
+from memory.upkeep import Upkeep, opener
+from memory.words import Analyzer, has_words
+
+_MOST_RESULTS = 50
+_LONGEST_QUESTION = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexStatus:
+    """The index as it is now, without a look at the notes; `failed` and `warnings` are the last sync's."""
+
+    workspace: Path
+    database: Path
+    bytes: int
+    files: int
+    chunks: int
+    waiting: int
+    provider: str
+    model: str | None
+    version: str | None
+    vector_problem: str | None
+    failed: tuple[FileProblem, ...]
+    warnings: tuple[str, ...]
+
+
+class MemoryIndex:
+    """Keeps an index beside the notes and answers from it. The notes are only ever read.
+
+    An explicitly named `settings.search.provider` that fails raises MemoryUnavailable; with auto, words
+    alone go on, with a warning, and the model is tried again after `retry_seconds`. A search waits for
+    vectors that are being made at most `patience_seconds`. The embedder belongs to the caller, who closes it.
+    """
+
+    def __init__(
+        self,
+        *,
+        workspace: Path,
+        database: Path,
+        settings: MemorySettings,
+        embedder: Embedder | None,
+        vector_extension: Path | None = None,
+        retry_seconds: float = 30,
+        patience_seconds: float = 10,
+    ) -> None:
+        self._workspace = workspace
+        self._settings = settings
+        self._embedder = None if settings.search.provider == "none" else embedder
+        self._required = settings.search.provider not in {None, "auto", "none"}
+        self._patience_seconds = patience_seconds
+        self._questions = Analyzer()
+        self._last = SyncReport()
+        self._upkeep = Upkeep(
+            open_database=opener(database, vector_extension),
+            indexer=Indexer(workspace=workspace, settings=settings),
+            embedder=self._embedder,
+            required=self._required,
+            retry_seconds=retry_seconds,
+        )
+
+    async def sync(
+        self, *, force: bool = False, progress: Callable[[SyncProgress], None] | None = None
+    ) -> SyncReport:
+        """Bring the index up to date with the notes; `force` reads every note again.
+
+        Callers at the same time share one run. Raises MemoryUnavailable when the index cannot be written, or
+        when the explicitly named provider cannot embed (the words are up to date then).
+        """
+        outcome = await asyncio.shield(self._upkeep.order(force=force, progress=progress).task)
+        if outcome.unavailable is not None and self._required:
+            raise outcome.unavailable
+        return await self._report(outcome)
+
+    async def search(
+        self, query: str, *, max_results: int | None = None, min_score: float | None = None
+    ) -> SearchResult:
+        """The passages that answer best, after bringing the index up to date. Any text is a valid query.
+
+        A minimum of 0 gives the nearest passages however weak. Raises MemoryUnavailable.
+        """
+        search = self._settings.search
+        asked = query[:_LONGEST_QUESTION]
+        warnings: list[str] = []
+        meaning: Meaning | None = None
+        hits: list[SearchHit] = []
+        if has_words(asked):
+            await self._freshen(warnings)
+            meaning = await self._meaning(asked, warnings)
+            question = Question(
+                text=asked,
+                meaning=meaning,
+                max_results=min(_MOST_RESULTS, max(1, max_results or search.max_results)),
+                min_score=min(1.0, max(0.0, search.min_score if min_score is None else min_score)),
+                vector_weight=search.vector_weight,
+                text_weight=search.text_weight,
+            )
+            hits = await self._upkeep.read(lambda connection: find(connection, question, self._questions))
+        return SearchResult(
+            hits=tuple(hits),
+            provider=self._embedder.provider if self._embedder else "none",
+            model=self._embedder.model if self._embedder else None,
+            mode="keyword" if meaning is None else "hybrid",
+            warning=" ".join(dict.fromkeys(warnings)) or None,
+        )
+
+    async def read(
+        self, path: str, *, from_line: int = 1, lines: int | None = None, max_chars: int = 12_000
+    ) -> NoteText:
+        """Lines of a memory file, straight from disk; a file that may exist but does not gives empty text.
+
+        Raises MemoryRefused for a path that is no memory file, MemoryUnavailable for one that cannot be read.
+        """
+        relative = confine(self._workspace, path)
+        most = self._settings.max_file_bytes
+        try:
+            note = await asyncio.to_thread(read_note, self._workspace, relative, max_bytes=most)
+        except FileNotFoundError:
+            return excerpt("", path=relative, from_line=from_line, lines=lines, max_chars=max_chars)
+        except OSError as error:
+            if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EINVAL}:
+                raise refusal(path) from error
+            raise MemoryUnavailable(f"{relative} cannot be read: {error.strerror or error}.") from error
+        return excerpt(note.text, path=relative, from_line=from_line, lines=lines, max_chars=max_chars)
+
+    async def status(self) -> IndexStatus:
+        """What is in the index now. Does not bring it up to date. Raises MemoryUnavailable."""
+        totals = await self._upkeep.read(queries.totals)
+        path = self._upkeep.database.path
+        embedder = self._embedder
+        return IndexStatus(
+            workspace=self._workspace,
+            database=path,
+            bytes=(await asyncio.to_thread(path.stat)).st_size,
+            files=totals.files,
+            chunks=totals.chunks,
+            waiting=totals.waiting,
+            provider=embedder.provider if embedder else "none",
+            model=embedder.model if embedder else None,
+            version=embedder.version if embedder else None,
+            vector_problem=self._upkeep.database.vector_problem,
+            failed=self._last.failed,
+            warnings=self._last.warnings,
+        )
+
+    async def aclose(self) -> None:
+        """Stop what runs and close the database, not the embedder. May be called again."""
+        await self._upkeep.aclose()
+
+    async def _report(self, outcome: Outcome) -> SyncReport:
+        totals = await self._upkeep.read(queries.totals)
+        warnings = list(outcome.warnings)
+        if outcome.unavailable is not None:
+            warnings.append(str(outcome.unavailable))
+        if self._embedder is not None and (problem := self._upkeep.database.vector_problem):
+            warnings.append(_words_only(problem))
+        self._last = SyncReport(
+            files=totals.files,
+            chunks=totals.chunks,
+            waiting=totals.waiting,
+            indexed=outcome.indexed,
+            removed=outcome.removed,
+            embedded=outcome.embedded,
+            failed=tuple(outcome.failed),
+            warnings=tuple(warnings),
+        )
+        return self._last
+
+    async def _freshen(self, warnings: list[str]) -> None:
+        """Bring the index up to date, or far enough; what hinders that becomes a warning, or the end."""
+        run = self._upkeep.order()
+        ready = asyncio.ensure_future(run.order.words_ready.wait())
+        await asyncio.wait({ready, run.task}, return_when=asyncio.FIRST_COMPLETED)
+        ready.cancel()
+        await asyncio.wait({run.task}, timeout=self._patience_seconds)
+        if not run.task.done():
+            warnings.append("New notes are still being indexed; for now they are found by their words alone.")
+            return
+        try:
+            outcome = run.task.result()
+        except MemoryUnavailable as error:
+            warnings.append(str(error))
+            return
+        if outcome.unavailable is not None and self._required:
+            raise outcome.unavailable
+        await self._report(outcome)
+
+    async def _meaning(self, asked: str, warnings: list[str]) -> Meaning | None:
+        """The question as a vector; None, and a warning, where words alone have to do."""
+        embedder = self._embedder
+        if embedder is None or not (await self._upkeep.read(queries.totals)).chunks:
+            return None
+        if (problem := self._upkeep.database.vector_problem) is not None:
+            warnings.append(_words_only(problem))
+            return None
+        if (resting := self._upkeep.resting()) is not None:
+            warnings.append(_words_only(str(resting)))
+            return None
+        try:
+            (vector,) = await embedder.embed([asked], kind="query")
+        except MemoryUnavailable as error:
+            if self._required:
+                raise
+            self._upkeep.failed(error)
+            warnings.append(_words_only(str(error)))
+            return None
+        return Meaning(vector=vector, floor=embedder.floor, ceiling=embedder.ceiling)
+
+
+def _words_only(reason: str) -> str:
+    return f"Searched by words alone: {reason.rstrip('.')}."

@@ -1,0 +1,259 @@
+"""What is asked of an index, one function a question; each runs inside a transaction of its caller."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import apsw
+
+from memory.chunks import Chunk
+from memory.embed.embedder import Embedder, Vector
+from memory.schema import EMBEDDER_KEY, vector_table
+
+MOST_NEIGHBOURS = 4096  # sqlite-vec refuses more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRow:
+    """A note as it was when it was read."""
+
+    path: str
+    hash: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkRow:
+    """A stored chunk; `words` counts them, `shadow` holds them as the keyword index sees them."""
+
+    id: int
+    path: str
+    start_line: int
+    start: int
+    text: str
+    words: int
+    shadow: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewChunk:
+    """A chunk on its way into the index, with its words in all their forms."""
+
+    chunk: Chunk
+    words: list[tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    files: int
+    chunks: int
+    words: int
+    waiting: int
+    """Chunks without a vector."""
+
+
+def meta(connection: apsw.Connection, key: str) -> str | None:
+    rows = connection.execute("SELECT value FROM meta WHERE key = ?", (key,))
+    return next((str(value) for (value,) in rows), None)
+
+
+def set_meta(connection: apsw.Connection, key: str, value: str) -> None:
+    connection.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (key, value))
+
+
+def totals(connection: apsw.Connection) -> Totals:
+    ((files, chunks, words),) = connection.execute(
+        "SELECT count(*), coalesce(sum(chunks), 0), coalesce(sum(words), 0) FROM files"
+    )
+    ((waiting,),) = connection.execute("SELECT count(*) FROM chunks WHERE embedded = 0")
+    return Totals(files=int(files), chunks=int(chunks), words=int(words), waiting=int(waiting))
+
+
+def files(connection: apsw.Connection) -> dict[str, FileRow]:
+    rows = connection.execute("SELECT path, hash, size, mtime_ns, ctime_ns, inode FROM files")
+    return {
+        str(path): FileRow(
+            path=str(path), hash=str(hash_), size=size, mtime_ns=mtime_ns, ctime_ns=ctime_ns, inode=inode
+        )
+        for path, hash_, size, mtime_ns, ctime_ns, inode in rows
+    }
+
+
+def touch_file(connection: apsw.Connection, row: FileRow) -> None:
+    """The note is the same, but its time or place on disk is another."""
+    connection.execute(
+        "UPDATE files SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ? WHERE path = ?",
+        (row.size, row.mtime_ns, row.ctime_ns, row.inode, row.path),
+    )
+
+
+def put_file(connection: apsw.Connection, row: FileRow, chunks: Sequence[NewChunk]) -> None:
+    """The note with these chunks, in place of what it was."""
+    remove_file(connection, row.path)
+    connection.execute(
+        "INSERT INTO files VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            row.path,
+            row.hash,
+            row.size,
+            row.mtime_ns,
+            row.ctime_ns,
+            row.inode,
+            len(chunks),
+            sum(len(new.words) for new in chunks),
+        ),
+    )
+    for new in chunks:
+        cut = new.chunk
+        connection.execute(
+            "INSERT INTO chunks(path, start_line, end_line, start, text, hash, words)"
+            " VALUES(?, ?, ?, ?, ?, ?, ?)",
+            (cut.path, cut.start_line, cut.end_line, cut.start, cut.text, cut.hash, len(new.words)),
+        )
+        shadow = " ".join(form for forms in new.words for form in forms)
+        connection.execute(
+            "INSERT INTO chunks_fts(rowid, words) VALUES(?, ?)", (connection.last_insert_rowid(), shadow)
+        )
+
+
+def remove_file(connection: apsw.Connection, path: str) -> None:
+    ids = [int(id_) for (id_,) in connection.execute("SELECT id FROM chunks WHERE path = ?", (path,))]
+    with_vectors = has_vectors(connection)
+    for id_ in ids:
+        connection.execute("DELETE FROM chunks_fts WHERE rowid = ?", (id_,))
+        if with_vectors:
+            connection.execute("DELETE FROM chunks_vec WHERE rowid = ?", (id_,))
+    connection.execute("DELETE FROM chunks WHERE path = ?", (path,))
+    connection.execute("DELETE FROM files WHERE path = ?", (path,))
+
+
+def forget_files(connection: apsw.Connection) -> None:
+    """Every note is to be read again. What was embedded stays in the cache."""
+    connection.execute("DELETE FROM files; DELETE FROM chunks; DELETE FROM chunks_fts")
+    if has_vectors(connection):
+        connection.execute("DROP TABLE chunks_vec")
+    connection.execute("DELETE FROM meta WHERE key = ?", (EMBEDDER_KEY,))
+
+
+def has_vectors(connection: apsw.Connection) -> bool:
+    """Whether there is a table of vectors, and sqlite-vec to use it."""
+    sql = (
+        "SELECT 1 FROM sqlite_schema WHERE name = 'chunks_vec'"
+        " AND EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'vec0')"
+    )
+    return bool(list(connection.execute(sql)))
+
+
+def new_vectors(connection: apsw.Connection, dims: int) -> None:
+    """An empty table of vectors; every chunk waits for one."""
+    connection.execute("DROP TABLE IF EXISTS chunks_vec")
+    connection.execute(vector_table(dims))
+    connection.execute("UPDATE chunks SET embedded = 0 WHERE embedded = 1")
+
+
+def heal(connection: apsw.Connection) -> None:
+    """Make the tables of chunks agree, should they not: rows of no chunk go, missing ones are made again."""
+    if has_vectors(connection):
+        stored = {int(id_) for (id_,) in connection.execute("SELECT rowid FROM chunks_vec")}
+        marked = {int(id_) for (id_,) in connection.execute("SELECT id FROM chunks WHERE embedded = 1")}
+        for id_ in stored - marked:
+            connection.execute("DELETE FROM chunks_vec WHERE rowid = ?", (id_,))
+        for id_ in marked - stored:
+            connection.execute("UPDATE chunks SET embedded = 0 WHERE id = ?", (id_,))
+    connection.execute("DELETE FROM chunks_fts WHERE rowid NOT IN (SELECT id FROM chunks)")
+    torn = connection.execute(
+        "SELECT DISTINCT path FROM chunks WHERE id NOT IN (SELECT rowid FROM chunks_fts)"
+        " UNION SELECT path FROM chunks WHERE path NOT IN (SELECT path FROM files)"
+        " UNION SELECT path FROM files f"
+        " WHERE chunks <> (SELECT count(*) FROM chunks c WHERE c.path = f.path)"
+    )
+    for (path,) in list(torn):
+        remove_file(connection, str(path))
+
+
+def waiting(connection: apsw.Connection, limit: int) -> list[tuple[int, str, str]]:
+    """Chunks without a vector: id, hash, text."""
+    rows = connection.execute(
+        "SELECT id, hash, text FROM chunks WHERE embedded = 0 ORDER BY id LIMIT ?", (limit,)
+    )
+    return [(int(id_), str(hash_), str(text)) for id_, hash_, text in rows]
+
+
+def cached(connection: apsw.Connection, embedder: Embedder, hashes: Iterable[str]) -> set[str]:
+    """Those of the hashes whose text this model has embedded before."""
+    key = (embedder.provider, embedder.model, embedder.version)
+    sql = "SELECT 1 FROM embedding_cache WHERE provider = ? AND model = ? AND version = ? AND hash = ?"
+    return {hash_ for hash_ in hashes if list(connection.execute(sql, (*key, hash_)))}
+
+
+def put_vectors(
+    connection: apsw.Connection,
+    embedder: Embedder,
+    made: dict[str, Vector],
+    chunks: Iterable[tuple[int, str]],
+) -> None:
+    """Keep what was embedded, and give these chunks (id, hash) their vectors if they are still there."""
+    key = (embedder.provider, embedder.model, embedder.version)
+    for hash_, vector in made.items():
+        connection.execute(
+            "INSERT OR REPLACE INTO embedding_cache VALUES(?, ?, ?, ?, ?)", (*key, hash_, vector.tobytes())
+        )
+    for id_, hash_ in chunks:
+        # vec0 knows no INSERT OR REPLACE.
+        connection.execute("DELETE FROM chunks_vec WHERE rowid = ?", (id_,))
+        connection.execute(
+            "INSERT INTO chunks_vec(rowid, embedding)"
+            " SELECT c.id, e.vector FROM chunks c JOIN embedding_cache e ON e.hash = c.hash AND e.provider = ? AND e.model = ? AND e.version = ?"
+            " WHERE c.id = ? AND c.hash = ?",
+            (*key, id_, hash_),
+        )
+        connection.execute("UPDATE chunks SET embedded = 1 WHERE id = ? AND hash = ?", (id_, hash_))
+
+
+def nearest(connection: apsw.Connection, vector: Vector, k: int) -> list[int]:
+    """Ids of the chunks nearest in meaning, at most `k` within what sqlite-vec allows, nearest first."""
+    rows = connection.execute(
+        "SELECT rowid FROM chunks_vec WHERE embedding MATCH ? AND k = ? ORDER BY distance",
+        (vector.tobytes(), min(MOST_NEIGHBOURS, max(1, k))),
+    )
+    return [int(id_) for (id_,) in rows]
+
+
+def cosines(connection: apsw.Connection, vector: Vector, ids: Iterable[int]) -> dict[int, float]:
+    """The cosine of each chunk that has a vector."""
+    sql = "SELECT 1 - vec_distance_cosine(embedding, ?) FROM chunks_vec WHERE rowid = ?"
+    blob = vector.tobytes()
+    found = ((id_, list(connection.execute(sql, (blob, id_)))) for id_ in ids)
+    return {id_: float(rows[0][0]) for id_, rows in found if rows and rows[0][0] is not None}
+
+
+def containing(connection: apsw.Connection, form: str) -> int:
+    """How many chunks have a word in this form."""
+    rows = connection.execute("SELECT doc FROM chunks_terms WHERE term = ?", (form,))
+    return next((int(count) for (count,) in rows), 0)
+
+
+def matching(connection: apsw.Connection, forms: Iterable[str], limit: int) -> list[int]:
+    """Ids of the chunks that have any of these words, in BM25's order. No words: no chunks."""
+    # A form is letters, marks and digits alone, so between quotes nothing in it can be syntax.
+    quoted = [f'"{form}"' for form in forms if re.fullmatch(r"[^\s\"\x00]+", form)]
+    if not quoted:
+        return []
+    sql = "SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ? ORDER BY rank LIMIT ?"
+    rows = connection.execute(sql, (" OR ".join(quoted), limit))
+    return [int(id_) for (id_,) in rows]
+
+
+def chunk_rows(connection: apsw.Connection, ids: Iterable[int]) -> list[ChunkRow]:
+    sql = (
+        "SELECT c.id, c.path, c.start_line, c.start, c.text, c.words, f.words FROM chunks c"
+        " JOIN chunks_fts f ON f.rowid = c.id WHERE c.id = ?"
+    )
+    return [
+        ChunkRow(id=id_, path=path, start_line=line, start=start, text=text, words=words, shadow=shadow)
+        for wanted in ids
+        for id_, path, line, start, text, words, shadow in connection.execute(sql, (wanted,))
+    ]

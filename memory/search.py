@@ -1,0 +1,152 @@
+"""Finding passages in an index: both ways of looking, one ranking, the best window of each chunk."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import apsw
+
+from memory import queries
+from memory.embed.embedder import Vector
+from memory.hybrid import Candidate, Corpus, Ranked, SearchHit, TermMatch, calibrate, idf, merge, text_score
+from memory.queries import ChunkRow
+from memory.snippets import SNIPPET_CHARS, best_window
+from memory.words import Analyzer, Term
+
+# An OR of many frequent words is what makes a keyword search slow; the rarest find as much.
+_MOST_TERMS_LOOKED_UP = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """A question's vector, and how its model's cosines are to be read."""
+
+    vector: Vector
+    floor: float
+    ceiling: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is looked for; without `meaning`, by words alone."""
+
+    text: str
+    meaning: Meaning | None
+    max_results: int
+    min_score: float
+    vector_weight: float
+    text_weight: float
+    snippet_chars: int = SNIPPET_CHARS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """The question's words, each with the number of chunks that have it."""
+
+    terms: tuple[Term, ...]
+    containing: tuple[int, ...]
+    corpus: Corpus
+
+
+def find(connection: apsw.Connection, question: Question, analyzer: Analyzer) -> list[SearchHit]:
+    """The best passages, best first; no two of them show mostly the same characters of a note."""
+    asked = _asked(connection, question, analyzer)
+    meaning = question.meaning if queries.has_vectors(connection) else None
+    most = min(200, max(24, 4 * question.max_results))
+    ids = dict.fromkeys(queries.matching(connection, _rarest(asked), most))
+    cosines: dict[int, float] = {}
+    if meaning is not None:
+        ids |= dict.fromkeys(queries.nearest(connection, meaning.vector, most))
+        cosines = queries.cosines(connection, meaning.vector, ids)
+    rows = {row.id: row for row in queries.chunk_rows(connection, ids)}
+    ranked = merge(
+        (_candidate(row, asked, meaning, cosines.get(row.id)) for row in rows.values()),
+        vector_weight=question.vector_weight,
+        text_weight=question.text_weight,
+        min_score=question.min_score,
+    )
+    return _passages(ranked, rows, _weigher(asked, analyzer), question)
+
+
+def _asked(connection: apsw.Connection, question: Question, analyzer: Analyzer) -> _Asked:
+    terms = tuple(analyzer.terms(question.text))
+    totals = queries.totals(connection)
+    return _Asked(
+        terms=terms,
+        # Not the sum: a word and its stem stand side by side in the same chunks.
+        containing=tuple(max(queries.containing(connection, form) for form in term.forms) for term in terms),
+        corpus=Corpus(chunks=totals.chunks, mean_words=totals.words / max(1, totals.chunks)),
+    )
+
+
+def _rarest(asked: _Asked) -> list[str]:
+    known = [
+        (count, sorted(term.forms))
+        for term, count in zip(asked.terms, asked.containing, strict=True)
+        if count
+    ]
+    return [form for _, forms in sorted(known)[:_MOST_TERMS_LOOKED_UP] for form in forms]
+
+
+def _candidate(row: ChunkRow, asked: _Asked, meaning: Meaning | None, cosine: float | None) -> Candidate:
+    counts = Counter(row.shadow.split(" "))
+    matches = [
+        TermMatch(count=max(counts[form] for form in term.forms), containing=containing)
+        for term, containing in zip(asked.terms, asked.containing, strict=True)
+    ]
+    vector_score = None
+    if meaning is not None:
+        vector_score = 0.0 if cosine is None else calibrate(cosine, meaning.floor, meaning.ceiling)
+    return Candidate(
+        chunk=row.id, vector_score=vector_score, text_score=text_score(matches, row.words, asked.corpus)
+    )
+
+
+def _weigher(asked: _Asked, analyzer: Analyzer) -> Callable[[str], dict[int, float]]:
+    weights = [idf(asked.corpus.chunks, containing) for containing in asked.containing]
+
+    def weigh(text: str) -> dict[int, float]:
+        if not asked.terms:
+            return {}
+        forms = {form for word in analyzer.words(text) for form in word}
+        return {i: weights[i] for i, term in enumerate(asked.terms) if not forms.isdisjoint(term.forms)}
+
+    return weigh
+
+
+def _passages(
+    ranked: list[Ranked],
+    rows: dict[int, ChunkRow],
+    weigh: Callable[[str], dict[int, float]],
+    question: Question,
+) -> list[SearchHit]:
+    hits: list[SearchHit] = []
+    shown: list[tuple[str, int, int]] = []
+    for one in ranked:
+        if len(hits) == question.max_results:
+            break
+        row = rows[one.candidate.chunk]
+        window = best_window(row.text, weigh, most=question.snippet_chars)
+        span = (row.path, row.start + window.start, row.start + window.start + len(window.text))
+        if any(_mostly_the_same(span, other) for other in shown):
+            continue
+        shown.append(span)
+        hits.append(
+            SearchHit(
+                path=row.path,
+                start_line=row.start_line + window.first_line,
+                end_line=row.start_line + window.last_line,
+                score=one.score,
+                vector_score=one.candidate.vector_score or 0.0,
+                text_score=one.candidate.text_score,
+                snippet=window.text,
+                source="memory",
+            )
+        )
+    return hits
+
+
+def _mostly_the_same(one: tuple[str, int, int], other: tuple[str, int, int]) -> bool:
+    (path, start, end), (other_path, other_start, other_end) = one, other
+    shared = min(end, other_end) - max(start, other_start)
+    return path == other_path and 2 * shared > min(end - start, other_end - other_start)

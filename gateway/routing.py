@@ -1,8 +1,7 @@
 """Which session a message belongs to: a pure decision."""
 
-from channels.peer import canonical_peer
-
 from channels.message import Address
+from channels.peer import canonical_peer
 from sessions.key import SessionKey
 
 

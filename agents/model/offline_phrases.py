@@ -85,10 +85,10 @@ _STATEMENT = (
     r"yo|nosotros|es|son|fue|est[aá]n?|tiene|tenemos|decidimos)\b"
 )
 _MARKS: dict[Language, str] = {
-    "pt": r"\b(?:o|os|um|uma|do|da|dos|das|não|nao|é|meu|minha|você|eu|em|qual|quando|onde|"
-    r"quem|lembre|lembra|anote|que|está|são|foi|com|para|isso|isto)\b|[ãõ]",
-    "es": r"\b(?:el|los|las|un|una|del|es|mi|mis|tu|yo|usted|en|cuál|cuándo|dónde|quién|recuerda|anota|apunta|"
-    r"que|está|son|fue|con|para|esto|eso|qué)\b|[ñ¿¡]",
+    "pt": r"\b(?:o|os|um|uma|do|da|dos|das|não|nao|é|meu|minha|você|eu|em|qual|quando|onde|quem|"
+    r"lembre|lembra|anote|que|está|são|foi|com|para|isso|isto)\b|[ãõ]",
+    "es": r"\b(?:el|los|las|un|una|del|es|mi|mis|tu|yo|usted|en|cuál|cuándo|dónde|quién|recuerda|anota|"
+    r"apunta|que|está|son|fue|con|para|esto|eso|qué)\b|[ñ¿¡]",
     "en": r"\b(?:the|a|an|is|are|my|i|you|of|in|to|what|when|where|who|that|remember|it|and|for|did)\b",
 }
 

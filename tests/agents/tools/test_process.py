@@ -9,7 +9,7 @@ import textwrap
 import time
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]  # it comes without types
+import psutil
 import pytest
 
 from agents.tools.process import started

@@ -64,6 +64,7 @@ class Screen:
 
     def end(self, reply: str) -> None:
         """Print what is left of the answer, and all of it when it did not come as a stream."""
+        self._live.stop()
         self._settle(whole=True)
         reply = clean(reply).strip()
         if reply and not _same(reply, self._shown):
@@ -105,7 +106,7 @@ def called(call: ToolCall) -> str:
     """One line about a call: its name and its arguments, short."""
     values = [value if isinstance(value, str) else json.dumps(value) for value in call.arguments.values()]
     shown = " ".join(" ".join(value.split())[:80] for value in values)
-    return clean(f"> {call.name} {shown}").rstrip()
+    return clean(f"· {call.name} {shown}").rstrip()
 
 
 def passages(result: str) -> list[str]:

@@ -69,13 +69,13 @@ def test_tools_and_the_passages_that_they_found_are_shown_as_they_come() -> None
         started("memory_search"), finished("memory_search", FOUND), TextDelta(text="Friday."), reply="Friday."
     )
 
-    assert "> memory_search boiler" in out
+    assert "· memory_search boiler" in out
     assert "memory/a.md:3-9" in out
     assert out.index("memory/a.md") < out.index("Friday.")
 
 
 def test_tools_stay_hidden_when_that_is_wanted() -> None:
-    assert "> exec" not in shown(started("exec"), settings=ConsoleSettings(show_tools=False))
+    assert "· exec" not in shown(started("exec"), settings=ConsoleSettings(show_tools=False))
 
 
 def test_a_failed_tool_says_why() -> None:

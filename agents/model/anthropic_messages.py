@@ -61,7 +61,13 @@ class AnthropicMessages:
                     for made in answer.feed(event):
                         yield made
             message = answer.finish(at=self._clock(), provider=self.name, model=request.model)
-        except (anthropic.AnthropicError, httpx2.HTTPError, httpx2.StreamError, ValueError) as error:
+        except (
+            anthropic.AnthropicError,
+            httpx2.HTTPError,
+            httpx2.StreamError,
+            ValueError,
+            RecursionError,
+        ) as error:
             raise _translate(error, asked, self._timeout) from error
         yield Done(message=replace(message, usage=priced(message.usage, facts.price, ttl=request.cache_ttl)))
 
@@ -123,6 +129,6 @@ def _translate(error: Exception, asked: explain.Asked, timeout: float) -> ModelE
         return explain.unreachable(asked, explain.silence(error, timeout))
     if isinstance(error, anthropic.APIConnectionError | httpx2.HTTPError | httpx2.StreamError):
         return explain.unreachable(asked, explain.cause(error))
-    if isinstance(error, ValueError):
+    if isinstance(error, ValueError | RecursionError):
         return explain.not_an_answer(error, asked)
     return explain.not_asked(error, asked)

@@ -18,7 +18,7 @@ from agents.model.provider import (
     RateLimited,
     Unreachable,
 )
-from agents.model.wire import as_object, as_text
+from agents.model.wire import as_text
 
 Verdict: TypeAlias = type[ModelError]
 
@@ -133,11 +133,3 @@ def retry_after(headers: Mapping[str, str], message: str) -> float | None:
         return None
     seconds = float(found[2]) * (0.001 if found[3] == "ms" else 1)
     return seconds + 60 * int(found[1] or 0)
-
-
-def error_in(event: object) -> Failure | None:
-    """The error inside an event of a stream, if it is one."""
-    body = as_object(event)
-    if body.get("type") == "error" or (body.get("error") and not body.get("choices")):
-        return failure_of(200, body)
-    return None

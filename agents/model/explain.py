@@ -72,13 +72,13 @@ def bad_answer(asked: Asked, why: str) -> BadAnswer:
     return BadAnswer(f"{asked.provider}{at} sent something that is no answer: {why}. {check} and try again.")
 
 
-def not_an_answer(error: ValueError, asked: Asked) -> ModelError:
+def not_an_answer(error: ValueError | RecursionError, asked: Asked) -> ModelError:
     """The error for an answer that cannot be read, is not whole, or is a refusal by a filter."""
     if isinstance(error, CutOff):
         return unreachable(asked, str(error))
     if isinstance(error, Declined):
         return _declined(asked)
-    broken = isinstance(error, json.JSONDecodeError | UnicodeDecodeError)
+    broken = isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError)
     return bad_answer(asked, "its JSON is broken" if broken else redact(str(error), asked.secret))
 
 

@@ -9,7 +9,7 @@ import openai
 from agents.clock import Clock
 from agents.model import explain
 from agents.model.catalog import ModelFacts, variable
-from agents.model.errors import error_in, failure_of
+from agents.model.errors import failure_of
 from agents.model.openai_answer import OpenAIAnswer
 from agents.model.openai_wire import dialect_of, to_wire
 from agents.model.prices import priced
@@ -56,12 +56,16 @@ class OpenAIChat:
         try:
             async with await self._open(request, facts) as chunks:
                 async for chunk in chunks:
-                    if (failure := error_in(chunk)) is not None:
-                        raise explain.refusal(failure, asked, {})
                     for made in answer.feed(chunk):
                         yield made
             calls, message = answer.finish(at=self._clock(), provider=self.name, model=request.model)
-        except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, ValueError) as error:
+        except (
+            openai.OpenAIError,
+            httpx2.HTTPError,
+            httpx2.StreamError,
+            ValueError,
+            RecursionError,
+        ) as error:
             raise _translate(error, asked, self._timeout) from error
         for made in calls:
             yield made
@@ -103,6 +107,6 @@ def _translate(error: Exception, asked: explain.Asked, timeout: float) -> ModelE
         return explain.unreachable(asked, explain.cause(error))
     if isinstance(error, openai.APIError):  # an error event inside a stream
         return explain.refusal(failure_of(200, error.body or str(error)), asked, {})
-    if isinstance(error, ValueError):
+    if isinstance(error, ValueError | RecursionError):
         return explain.not_an_answer(error, asked)
     return explain.not_asked(error, asked)

@@ -1,6 +1,5 @@
 """Requests in the words of the OpenAI chat completions API, which many servers speak."""
 
-import json
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
@@ -8,7 +7,7 @@ from urllib.parse import urlsplit
 from agents.model.call_ids import CallIds, IdForm
 from agents.model.catalog_models import Effort
 from agents.model.provider import ModelRequest, ThinkingLevel
-from agents.model.wire import NO_OUTPUT, text_parts, user_parts
+from agents.model.wire import NO_OUTPUT, encode, text_parts, user_parts
 from sessions.messages import Assistant, Image, Json, JsonObject, Message, Text, ToolResult, User
 
 API = "openai_chat"
@@ -105,7 +104,7 @@ class _Build:
                     "type": "function",
                     "function": {
                         "name": call.name,
-                        "arguments": json.dumps(call.arguments, ensure_ascii=False),
+                        "arguments": encode(call.arguments).decode(),
                     },
                 }
                 for call in message.calls

@@ -3,6 +3,8 @@
 import json
 from collections.abc import Sequence
 
+from pydantic_core import PydanticSerializationError, to_json
+
 from sessions.messages import Image, Json, JsonObject, Text
 
 NO_OUTPUT = "(no output)"
@@ -23,8 +25,12 @@ class Declined(WireError):
 
 
 def encode(body: JsonObject) -> bytes:
-    """The body as compact UTF-8 JSON in the order in which its keys were put in."""
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    """The body as compact UTF-8 JSON in the order in which its keys were put in. (pydantic's encoder needs a
+    fifth of the time of the standard one, which is only asked about texts that are not whole.)"""
+    try:
+        return to_json(body, inf_nan_mode="null")
+    except PydanticSerializationError:
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def whole(text: str) -> str:
@@ -40,10 +46,16 @@ def parse_arguments(raw: str) -> JsonObject:
     if not raw.strip():
         return {}
     try:
-        found = json.loads(raw)
-    except ValueError:
-        return {"invalid_json": whole(raw)}
-    return mend(found) if isinstance(found, dict) else {"invalid_json": whole(raw)}
+        found = json.loads(raw, parse_constant=_no_number)
+        if isinstance(found, dict):
+            return mend(found)
+    except (ValueError, RecursionError):
+        pass
+    return {"invalid_json": whole(raw)}
+
+
+def _no_number(name: str) -> Json:
+    raise ValueError(f"{name} is no JSON")
 
 
 def mend(arguments: JsonObject) -> JsonObject:

@@ -55,6 +55,12 @@ FAILURES = [
         id="half an object",
     ),
     pytest.param(
+        Garbage(body=f"event: message_start\ndata: {'[' * 100_000}\n\n", content_type="text/event-stream"),
+        provider.BadAnswer,
+        "JSON is broken",
+        id="endless brackets",
+    ),
+    pytest.param(
         Garbage(body=BROKEN_STREAM, content_type="text/event-stream"),
         provider.BadAnswer,
         "JSON is broken",

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.model import provider
-from agents.model.errors import Failure, classify, error_in, failure_of, retry_after
+from agents.model.errors import classify, failure_of, retry_after
 
 CASE = json.loads((Path(__file__).parents[2] / "cases" / "B73-errors.json").read_text())
 CLASSES = {
@@ -83,12 +83,6 @@ def test_further_shapes(status: int, body: object, expected: type[provider.Model
 )
 def test_the_wait_a_vendor_asks_for(headers: dict[str, str], message: str, seconds: float | None) -> None:
     assert retry_after(headers, message) == pytest.approx(seconds)
-
-
-def test_an_error_in_a_stream_is_found_and_a_chunk_is_none() -> None:
-    assert error_in({"error": {"message": "boom"}}) == Failure(status=200, message="boom")
-    assert error_in({"choices": [{}], "error": None}) is None
-    assert error_in("text") is None
 
 
 _json = st.recursive(

@@ -43,6 +43,10 @@ def test_whole_texts_can_be_written_and_stay_whole(text: str) -> None:
     assert whole(mended) == mended
 
 
+def test_a_half_of_a_character_does_not_stop_a_body() -> None:
+    assert encode({"a": "é\ud83d"}) == '{"a":"é?"}'.encode()
+
+
 def test_a_body_is_compact_utf8_in_its_own_order() -> None:
     assert encode({"b": "é", "a": [1, None]}) == '{"b":"é","a":[1,null]}'.encode()
 
@@ -55,8 +59,11 @@ def test_a_body_is_compact_utf8_in_its_own_order() -> None:
         ('{"a": "\\ud83d\\ude00", "b": ["\\ud83d"]}', {"a": "\U0001f600", "b": ["\ufffd"]}),
         ('{"a": ', {"invalid_json": '{"a": '}),
         ("[1]", {"invalid_json": "[1]"}),
+        ('{"a": NaN}', {"invalid_json": '{"a": NaN}'}),
+        ("[" * 100_000, {"invalid_json": "[" * 100_000}),
+        ('{"a":' * 900 + "1" + "}" * 900, {"invalid_json": '{"a":' * 900 + "1" + "}" * 900}),
     ],
-    ids=["none", "blank", "surrogates", "half", "no-object"],
+    ids=["none", "blank", "surrogates", "half", "no-object", "no-number", "endless", "deep"],
 )
 def test_arguments_are_always_an_object(raw: str, expected: dict[str, object]) -> None:
     assert parse_arguments(raw) == expected

@@ -22,6 +22,7 @@ from agents.tools.memory import memory_tools
 from agents.workspace import Workspace
 from gateway.config import Config
 from gateway.gateway import Agent, Gateway
+from gateway.harden import hide_from_children
 from gateway.home import Home
 from gateway.lock import HomeLock
 from gateway.models import Models
@@ -65,6 +66,7 @@ async def built(
         home.ensure()
         if write:
             stack.enter_context(HomeLock(home.lock_file))
+            hide_from_children()
         executor = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="journal"))
         models = Models(config.models, environ=environ, clock=system_clock)
         stack.push_async_callback(models.aclose)

@@ -172,7 +172,9 @@ class Gateway:
             except MemoryUnavailable as error:
                 logger.warning("memory of %s is not up to date: %s", name, error)
             else:
-                logger.info("memory of %s: %d files, %d passages", name, report.files, report.chunks)
+                logger.info(
+                    "memory of %s is up to date (files: %d, passages: %d)", name, report.files, report.chunks
+                )
 
     def _agent(self, name: str | None) -> Agent:
         agent = self._agents.get(name or self.default_agent)

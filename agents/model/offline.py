@@ -1,7 +1,8 @@
 """No model at all: notes what it is told, answers questions by quoting memory, and says so.
 
 It sees only what any model sees (messages, tools) and acts only through tool calls, so that everything
-around it (loop, transcript, tools) is the same with and without a model.
+around it (loop, transcript, tools) is the same with and without a model. How to connect one is said in the
+first answer of a conversation.
 """
 
 import json
@@ -15,7 +16,7 @@ from agents.model.provider import CallStarted, Done, ModelEvent, ModelRequest, T
 from sessions.messages import Assistant, Json, JsonObject, Message, Text, ToolCall, ToolResult, User, text_of
 
 MODEL = "notes"
-TITLE_CHARS = 60
+TITLE_WORDS, TITLE_CHARS = 5, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,9 @@ def _next(messages: Sequence[Message], tools: set[str]) -> ToolCall | str:
     results = [message for message in messages[start + 1 :] if isinstance(message, ToolResult)]
     words = PHRASES[language(said)]
     if results:
-        return _after(results, said, words, start)
+        answer = _after(results, said, words, start)
+        known = any(isinstance(message, Assistant) for message in messages[:start])
+        return answer if known or isinstance(answer, ToolCall) else f"{answer}\n\n{words.connect}"
     kind, body = intent(said)
     if kind == "note" and "write" in tools and isinstance(asked, User):
         return _note(body, asked, start)
@@ -69,9 +72,8 @@ def _note(body: str, asked: User, start: int) -> ToolCall:
     time = re.search(r"\b\d{2}:\d{2}\b", asked.envelope)
     date = day.group() if day else asked.at.date().isoformat()
     hour = time.group() if time else f"{asked.at:%H:%M}"
-    title = re.sub(r"\s+", " ", body).strip("#-* ")
-    if len(title) > TITLE_CHARS:
-        title = title[:TITLE_CHARS].rsplit(" ", 1)[0] + " …"
+    heading = body.strip("#-* \n").split()
+    title = " ".join(heading[:TITLE_WORDS])[:TITLE_CHARS] + (" …" if len(heading) > TITLE_WORDS else "")
     content = f"## {hour} - {title}\n\n{body}\n"
     return _call(start, 0, "write", {"path": f"memory/{date}.md", "content": content, "mode": "append"})
 
@@ -82,17 +84,17 @@ def _after(results: list[ToolResult], said: str, words: Phrases, start: int) -> 
         return f"{words.failed} {text_of(last.parts)}"
     if last.name == "write":
         day = re.search(r"memory/\S+?\.md", text_of(last.parts))
-        return f"{words.noted.format(path=day.group() if day else 'memory/')}\n\n{words.connect}"
+        return words.noted.format(path=day.group() if day else "memory/")
     found, problem = _hits(text_of(last.parts))
     if problem:
         return f"{words.failed} {problem}"
     if found:
         heading = words.found if len(results) == 1 else words.uncertain
-        return "\n\n".join([heading, *(_quote(hit) for hit in found[:3]), words.connect])
+        return "\n\n".join([heading, *(_quote(hit) for hit in found[:3])])
     if len(results) == 1:
         query: JsonObject = {"query": intent(said)[1], "max_results": 3, "min_score": 0}
         return _call(start, 1, "memory_search", query)
-    return f"{words.nothing}\n\n{words.connect}"
+    return words.nothing
 
 
 def _hits(text: str) -> tuple[list[JsonObject], str]:
@@ -109,8 +111,9 @@ def _hits(text: str) -> tuple[list[JsonObject], str]:
 
 
 def _quote(hit: JsonObject) -> str:
-    lines = str(hit.get("snippet", "")).strip().splitlines()
-    quoted = "\n".join(f"> {line}".rstrip() for line in lines)
+    lines = str(hit.get("snippet", "")).strip().split("\n")
+    calm = [re.sub(r"^#+ +(.+?) *$", r"**\1**", line) for line in lines]
+    quoted = "\n".join(f"> {line}".rstrip() for line in calm)
     where = f"{hit.get('path')}:{hit.get('start_line')}-{hit.get('end_line')}"
     return f"{quoted}\n\n— `{where}`"
 

@@ -16,6 +16,12 @@ from tests.fakes.protocols import START, FakeClock
 TOOLS = tuple(
     ToolSpec(name=name, description="", parameters={"type": "object"}) for name in ("write", "memory_search")
 )
+HEADED: JsonObject = {
+    "path": "memory/2026-04-02.md",
+    "start_line": 1,
+    "end_line": 3,
+    "snippet": "## 10:00 - Teeth\n\nThe dentist moved.",
+}
 HIT: JsonObject = {
     "path": "memory/2026-04-02.md",
     "start_line": 3,
@@ -118,6 +124,27 @@ async def test_a_noted_fact_is_confirmed_with_its_file_and_how_to_connect_a_mode
     assert "ANTHROPIC_API_KEY" in said.text
 
 
+async def test_how_to_connect_a_model_is_said_once_in_a_conversation() -> None:
+    first = asked("remember that tea is green")
+    step = await answer(first)
+    done = await answer(first, step, result(step, "Appended to memory/2026-05-01.md, lines 3-5."))
+    second = asked("remember that coffee is black")
+
+    next_step = await answer(first, step, result(step, "Appended."), done, second)
+    said = await answer(
+        first,
+        step,
+        result(step, "Appended."),
+        done,
+        second,
+        next_step,
+        result(next_step, "memory/2026-05-01.md"),
+    )
+
+    assert "ANTHROPIC_API_KEY" in done.text
+    assert "ANTHROPIC_API_KEY" not in said.text
+
+
 async def test_a_question_is_answered_with_quotes_and_their_lines() -> None:
     question = asked("who is my dentist?")
     step = await answer(question)
@@ -128,6 +155,15 @@ async def test_a_question_is_answered_with_quotes_and_their_lines() -> None:
     assert "> The dentist is Dr. Kaplan.\n> First floor." in said.text
     assert "`memory/2026-04-02.md:3-4`" in said.text
     assert said.stop == "stop"
+
+
+async def test_a_heading_in_a_quote_does_not_shout() -> None:
+    question = asked("who is my dentist?")
+    step = await answer(question)
+
+    said = await answer(question, step, result(step, json.dumps({"results": [HEADED]})))
+
+    assert "> **10:00 - Teeth**\n>\n> The dentist moved." in said.text
 
 
 async def test_when_nothing_passes_the_nearest_are_shown_as_uncertain() -> None:

@@ -1,6 +1,7 @@
 """One agent, ready to answer: its workspace, tools, conversations and model."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -16,6 +17,8 @@ from agents.tools.tool import Tool
 from agents.turn import OnEvent, Turn
 from agents.workspace import Workspace
 from sessions.messages import Assistant, Cost, Message, Text, ToolCall, ToolResult, Usage, User
+
+logger = logging.getLogger("clawd.agents")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +109,7 @@ class AgentRuntime:
 
         def read() -> str:
             if not self.workspace.root.is_dir():
+                logger.warning("the workspace %s was gone and is made again", self.workspace.root)
                 self.workspace.ensure(today)
             return project_context(
                 self.workspace.bootstrap(

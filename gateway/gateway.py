@@ -209,13 +209,16 @@ class Gateway:
             finally:
                 await self._touch(agent, record)
         except asyncio.CancelledError as error:
+            logger.info("turn of %s: stopped", key)
             raise Refused("Stopped.", code="stopped", status=409) from error
         except BrokenTranscript as error:
+            logger.error("turn of %s: %s", key, error)  # noqa: TRY400 (the text says it all)
             await self._start(key)
             raise Refused(
                 f"{error} A new conversation begins with your next message.", code="storage", status=500
             ) from error
         except (ModelError, TurnLimit, WorkspaceError, OSError) as error:
+            logger.warning("turn of %s failed: %s: %s", key, type(error).__name__, error)
             raise _refusal(error) from error
         logger.info("turn of %s: %s, %.1f s", key, outcome.model, (self._clock() - now).total_seconds())
         return _reply(record, outcome)

@@ -29,8 +29,29 @@ from memory.words import Analyzer
 
 Json: TypeAlias = Any  # somebody else's file, read once
 
-TOPICS = "garden invoice train guitar server recipe passport balcony printer dentist bicycle contract".split()
-ACTS = "moved repaired ordered cancelled painted described measured borrowed renamed tested".split()
+TOPICS = (
+    "garden",
+    "invoice",
+    "train",
+    "guitar",
+    "server",
+    "recipe",
+    "passport",
+    "balcony",
+    "printer",
+    "dentist",
+)
+ACTS = (
+    "moved",
+    "repaired",
+    "ordered",
+    "cancelled",
+    "painted",
+    "described",
+    "measured",
+    "borrowed",
+    "renamed",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +72,7 @@ def main() -> None:
     options = parser.parse_args()
     rows = asyncio.run(speed(options.workspace, options.notes))
     if options.conversations:
-        rows += asyncio.run(recall(options.conversations))
+        rows += asyncio.run(recall(json.loads(options.conversations.read_text())))
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         print(f"{name:<{width}}  {value}")
@@ -115,12 +136,12 @@ def write_notes(workspace: Path, count: int) -> Path:
     return workspace
 
 
-async def recall(conversations: Path) -> list[tuple[str, str]]:
+async def recall(conversations: list[dict[str, Json]]) -> list[tuple[str, str]]:
     """Shares of evidence lines in what 6 results show, and in the 5 and 10 best chunks."""
     embedder = LocalEmbedder()
     found: list[tuple[float, float, float, int]] = []
     try:
-        for conversation in json.loads(conversations.read_text()):
+        for conversation in conversations:
             with tempfile.TemporaryDirectory() as folder:
                 found += await answers(Path(folder), embedder, conversation)
     finally:

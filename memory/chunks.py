@@ -76,9 +76,9 @@ def chunk(text: str, *, path: str, settings: ChunkingSettings) -> list[Chunk]:
     pieces = list(_pieces(text, largest=max(UNITS_PER_TOKEN, cap // 20)))
     ends = list(accumulate(piece.units for piece in pieces))
     chunks: list[Chunk] = []
-    first = 0
+    first = after = 0
     while first < len(pieces):
-        after = _break(pieces, ends, first, cap)
+        after = _break(pieces, ends, (first, after), cap)
         chunks.append(_cut(text, pieces, first, after, path))
         first = after if after == len(pieces) else _overlap(pieces, ends, (first, after), (cap, overlap))
     return chunks
@@ -97,14 +97,15 @@ def _cut(text: str, pieces: list[_Piece], first: int, after: int, path: str) -> 
     )
 
 
-def _break(pieces: list[_Piece], ends: list[int], first: int, cap: int) -> int:
-    """The piece before which the chunk that begins with `first` ends."""
+def _break(pieces: list[_Piece], ends: list[int], begin: tuple[int, int], cap: int) -> int:
+    """The piece before which a chunk ends that begins with the first of `begin` and goes past the second."""
+    first, past = begin
     before = ends[first - 1] if first else 0
-    limit = max(first + 1, bisect_right(ends, before + cap))
+    limit = max(past + 1, bisect_right(ends, before + cap))
     if limit >= len(pieces):
         return len(pieces)
     for border, share in _LEAST_FILL:
-        least = max(first, bisect_right(ends, before + int(cap * share)))
+        least = max(past, bisect_right(ends, before + int(cap * share)))
         for i in range(limit, least, -1):
             if pieces[i].border >= border:
                 return i

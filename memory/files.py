@@ -142,9 +142,10 @@ def read_note(workspace: Path, path: str, *, max_bytes: int) -> NoteFile:
     Raises OSError, with EFBIG for a file over `max_bytes` and EINVAL for what is no regular file.
     """
     descriptor = _open_below(workspace, PurePosixPath(path).parts)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is not a regular file")
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "it is not a regular file")
         data = file.read(max_bytes + 1)
     if len(data) > max_bytes:
         raise OSError(errno.EFBIG, too_large(len(data), max_bytes))

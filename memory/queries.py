@@ -206,7 +206,8 @@ def put_vectors(
         connection.execute("DELETE FROM chunks_vec WHERE rowid = ?", (id_,))
         connection.execute(
             "INSERT INTO chunks_vec(rowid, embedding)"
-            " SELECT c.id, e.vector FROM chunks c JOIN embedding_cache e ON e.hash = c.hash AND e.provider = ? AND e.model = ? AND e.version = ?"
+            " SELECT c.id, e.vector FROM chunks c JOIN embedding_cache e"
+            " ON e.hash = c.hash AND e.provider = ? AND e.model = ? AND e.version = ?"
             " WHERE c.id = ? AND c.hash = ?",
             (*key, id_, hash_),
         )

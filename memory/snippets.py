@@ -1,6 +1,5 @@
 """Choosing the passage of a chunk that is shown: the window that holds most of what was asked for."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,6 +19,8 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
+    """A line without its end, or part of a long one."""
+
     start: int
     end: int
     line: int
@@ -56,26 +57,26 @@ def _reach(pieces: list[_Piece], first: int, most: int) -> int:
 
 
 def _cut(text: str, pieces: list[_Piece], first: int, after: int) -> Snippet:
-    """The window without blank lines at its ends and without its last line feed."""
+    """The window without blank lines at its ends."""
     while first < after - 1 and not text[pieces[first].start : pieces[first].end].strip():
         first += 1
     while after - 1 > first and not text[pieces[after - 1].start : pieces[after - 1].end].strip():
         after -= 1
     start, end = pieces[first].start, pieces[after - 1].end
-    body = text[start:end].removesuffix("\n").removesuffix("\r")
+    body = text[start:end].removesuffix("\r")
     return Snippet(start=start, first_line=pieces[first].line, last_line=pieces[after - 1].line, text=body)
 
 
 def _pieces(text: str, most: int) -> list[_Piece]:
     pieces: list[_Piece] = []
     start = 0
-    for number, line in enumerate(re.findall(r"[^\n]*\n|[^\n]+", text)):
+    for number, line in enumerate(text.split("\n")):
         if len(line) <= most:
             pieces.append(_Piece(start, start + len(line), number))
         else:
             pieces.extend(_parts(line, start, number, min(_PIECE_CHARS, most)))
-        start += len(line)
-    return pieces or [_Piece(0, 0, 0)]
+        start += len(line) + 1
+    return pieces
 
 
 def _parts(line: str, offset: int, number: int, size: int) -> list[_Piece]:

@@ -11,8 +11,6 @@ from memory.stopwords import GRAMMAR, STOP_WORDS
 
 WORDS = "1"  # part of an index's identity: raise it whenever the same text would give other words
 
-_KEPT_STEMS = 50_000
-
 _CJK = (
     "\u1100-\u11ff\u3005\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -20,6 +18,8 @@ _CJK = (
 _MARKS = "\u0300-\u036f\u0900-\u0dff\u0e00-\u0eff"
 _TOKEN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}](?:[^\W_{_CJK}]|[{_MARKS}])*")
 _CJK_START = re.compile(f"[{_CJK}]")
+# Snowball's Portuguese leaves reunião and reuniões apart.
+_PLURAL = re.compile("(?:õe|ãe|oe)s$")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 
 
@@ -37,7 +37,8 @@ class Term:
 class Analyzer:
     """Texts to words and questions to terms. It remembers stems, and is for one thread at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, most_remembered: int = 50_000) -> None:
+        self._most_remembered = most_remembered
         self._stemmers = {language: stemmer(language) for language in STOP_WORDS}
         self._known: dict[str, dict[str, tuple[str, ...]]] = {language: {} for language in STOP_WORDS}
 
@@ -82,7 +83,7 @@ class Analyzer:
 
     def _learn(self, token: str, language: str) -> tuple[str, ...]:
         known = self._known[language]
-        if len(known) >= _KEPT_STEMS:
+        if len(known) >= self._most_remembered:
             known.clear()
         plain = _folded(token)
         stem = self._stem(token, language)
@@ -93,7 +94,8 @@ class Analyzer:
         plain = _folded(token)
         if not plain.isalpha():
             return plain
-        stem = _folded(self._stemmers[language].stemWord(token))
+        word = _PLURAL.sub("ão", token) if language == "portuguese" else token
+        stem = _folded(self._stemmers[language].stemWord(word))
         return stem if len(stem) >= 3 else plain
 
 

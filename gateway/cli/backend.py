@@ -11,7 +11,6 @@ from gateway.cli.output import report_json
 from gateway.cli.place import Place
 from gateway.client import GatewayClient
 from gateway.config import Config
-from gateway.config.settings import GatewaySettings
 from gateway.credentials import known_token
 from gateway.gateway import Gateway
 from gateway.home import Home
@@ -145,9 +144,3 @@ def told_address(home: Home) -> str | None:
     except (OSError, ValueError):
         return None
     return url if pid == str(holder(home.lock_file)) else None
-
-
-def configured_address(settings: GatewaySettings) -> str:
-    """An address to call; one that listens everywhere is called on this machine's own."""
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104 (not bound)
-    return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"

@@ -9,7 +9,6 @@ from contextlib import suppress
 import typer
 
 from gateway import log
-from gateway.cli.backend import configured_address
 from gateway.cli.place import Place
 from gateway.config import Config
 from gateway.credentials import gateway_token
@@ -28,7 +27,7 @@ def run(place: Place, *, host: str | None, port: int | None) -> int:
     typer.echo(f"clawd: starting on {home.path} ...")
 
     def on_ready(_: str) -> None:
-        url = configured_address(config.gateway)
+        url = config.gateway.url
         _tell_address(place, url)
         typer.echo(f"clawd: ready. Web chat at {url}/")
         if sys.stdout.isatty():  # not into the log of a service manager

@@ -4,7 +4,7 @@ import asyncio
 
 import typer
 
-from gateway.cli.backend import configured_address, running, told_address
+from gateway.cli.backend import running, told_address
 from gateway.cli.output import print_json
 from gateway.cli.place import Place
 from gateway.config import Config
@@ -22,7 +22,7 @@ def login(place: Place, *, as_json: bool) -> None:
             "`clawd gateway run`."
         )
     alive = asyncio.run(_answers(place, config))
-    url = f"{told_address(place.home) or configured_address(config.gateway)}/#token={token}"
+    url = f"{told_address(place.home) or config.gateway.url}/#token={token}"
     if as_json:
         print_json({"url": url, "running": alive})
         return

@@ -84,6 +84,12 @@ class GatewaySettings(BaseModel):
         "info", description="least severe line kept"
     )
 
+    @property
+    def url(self) -> str:
+        """An address to call; a gateway that listens everywhere is called on this machine's own."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104 (not bound)
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
 
 def _agents(value: AgentsSettings) -> AgentsSettings:
     if not value.list:

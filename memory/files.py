@@ -10,6 +10,8 @@ from pathlib import Path, PurePosixPath
 ROOT_NOTE = "MEMORY.md"
 FOLDER = "memory"
 
+_SQLITE_INTEGER = (1 << 63) - 1
+
 
 class MemoryRefused(Exception):
     """A path that is no memory file was asked for. The text is the same for every cause."""
@@ -31,6 +33,7 @@ class FoundFile:
     size: int
     mtime_ns: int
     ctime_ns: int
+    device: int
     inode: int
 
 
@@ -57,19 +60,16 @@ def list_files(workspace: Path) -> Listing:
         missing = FileProblem(path=".", reason=f"the workspace {workspace} does not exist")
         return Listing(files=(), problems=(missing,))
     _walk(workspace, "", files, problems)
-    seen: set[int] = set()
-    single: list[FoundFile] = []
+    single: dict[tuple[int, int], FoundFile] = {}
     for file in files:
-        if file.inode not in seen:
-            seen.add(file.inode)
-            single.append(file)
-    return Listing(files=tuple(single), problems=tuple(problems))
+        single.setdefault((file.device, file.inode), file)
+    return Listing(files=tuple(single.values()), problems=tuple(problems))
 
 
 def _walk(folder: Path, prefix: str, files: list[FoundFile], problems: list[FileProblem]) -> None:
     try:
         with os.scandir(folder) as entries:
-            listed = sorted(entries, key=lambda entry: (entry.is_dir(follow_symlinks=False), entry.name))
+            listed = sorted(entries, key=lambda entry: entry.name)
     except OSError as error:
         problems.append(FileProblem(path=_printable(prefix.rstrip("/") or "."), reason=_why(error)))
         return
@@ -103,7 +103,8 @@ def _add(entry: os.DirEntry[str], path: str, files: list[FoundFile], problems: l
             size=info.st_size,
             mtime_ns=info.st_mtime_ns,
             ctime_ns=info.st_ctime_ns,
-            inode=_identity(info),
+            device=info.st_dev,
+            inode=info.st_ino & _SQLITE_INTEGER,
         )
     )
 
@@ -179,12 +180,6 @@ def _decode(data: bytes) -> NoteFile:
     except UnicodeDecodeError:
         text, damaged = data.decode(errors="replace"), True
     return NoteFile(text=text.removeprefix("\ufeff"), hash=hash_, damaged=damaged)
-
-
-def _identity(info: os.stat_result) -> int:
-    """One number for device and inode, within SQLite's 64 bits."""
-    digest = hashlib.blake2b(f"{info.st_dev}:{info.st_ino}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big", signed=True)
 
 
 def _printable(path: str) -> str:

@@ -194,7 +194,12 @@ def _row(file: FoundFile, hash_: str) -> FileRow:
 
 
 def _is_same(file: FoundFile, known: FileRow | None) -> bool:
-    return known is not None and known == _row(file, known.hash)
+    return known is not None and (file.size, file.mtime_ns, file.ctime_ns, file.inode) == (
+        known.size,
+        known.mtime_ns,
+        known.ctime_ns,
+        known.inode,
+    )
 
 
 async def _same_embedder(database: Database, embedder: Embedder) -> None:

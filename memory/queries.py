@@ -214,13 +214,13 @@ def put_vectors(
         connection.execute("UPDATE chunks SET embedded = 1 WHERE id = ? AND hash = ?", (id_, hash_))
 
 
-def nearest(connection: apsw.Connection, vector: Vector, k: int) -> list[int]:
-    """Ids of the chunks nearest in meaning, at most `k` within what sqlite-vec allows, nearest first."""
+def nearest(connection: apsw.Connection, vector: Vector, k: int) -> dict[int, float]:
+    """The chunks nearest in meaning with their cosines, at most `k` within what sqlite-vec allows."""
     rows = connection.execute(
-        "SELECT rowid FROM chunks_vec WHERE embedding MATCH ? AND k = ? ORDER BY distance",
+        "SELECT rowid, 1 - distance FROM chunks_vec WHERE embedding MATCH ? AND k = ? ORDER BY distance",
         (vector.tobytes(), min(MOST_NEIGHBOURS, max(1, k))),
     )
-    return [int(id_) for (id_,) in rows]
+    return {int(id_): float(cosine) for id_, cosine in rows if cosine is not None}
 
 
 def cosines(connection: apsw.Connection, vector: Vector, ids: Iterable[int]) -> dict[int, float]:

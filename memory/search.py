@@ -60,8 +60,9 @@ def find(connection: apsw.Connection, question: Question, analyzer: Analyzer) ->
     ids = dict.fromkeys(queries.matching(connection, _rarest(asked), most))
     cosines: dict[int, float] = {}
     if meaning is not None:
-        ids |= dict.fromkeys(queries.nearest(connection, meaning.vector, most))
-        cosines = queries.cosines(connection, meaning.vector, ids)
+        cosines = queries.nearest(connection, meaning.vector, most)
+        cosines |= queries.cosines(connection, meaning.vector, ids.keys() - cosines.keys())
+        ids |= dict.fromkeys(cosines)
     rows = {row.id: row for row in queries.chunk_rows(connection, ids)}
     ranked = merge(
         (_candidate(row, asked, meaning, cosines.get(row.id)) for row in rows.values()),

@@ -78,7 +78,8 @@ class Analyzer:
                 yield Term(frozenset({part}), common=not GRAMMAR.isdisjoint(part))
             return
         plain = _folded(token)
-        forms = frozenset({plain, *(self._stem(token, language) for language in STOP_WORDS)})
+        stems = (self._known[language].get(token) or self._learn(token, language) for language in STOP_WORDS)
+        forms = frozenset(form for known in stems for form in known)
         yield Term(forms, common=plain in common)
 
     def _learn(self, token: str, language: str) -> tuple[str, ...]:

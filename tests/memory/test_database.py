@@ -142,7 +142,7 @@ async def test_files_set_aside_do_not_replace_each_other(tmp_path: Path) -> None
     for _ in range(2):
         path.write_bytes(b"nonsense" * 20)
         await make(path)
-    assert sorted(file.name for file in tmp_path.glob("*.broken-*")) == [
+    assert names(tmp_path) == [
         "main.sqlite.broken-1",
         "main.sqlite.broken-2",
     ]
@@ -176,6 +176,10 @@ async def make(path: Path) -> None:
     database = Database(path)
     await database.run(put)
     await database.aclose()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(file.name for file in folder.glob("*.broken-*"))
 
 
 def start_of(path: Path) -> bytes:

@@ -2,12 +2,13 @@
 
 import asyncio
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import apsw
 import pytest
 
-from memory.embed.embedder import MemoryUnavailable
+from memory.embed.embedder import Kind, MemoryUnavailable, Vector
 from memory.files import MemoryRefused
 from memory.indexer import SyncProgress
 from memory.settings import ChunkingSettings
@@ -129,7 +130,7 @@ async def test_b03_a_note_that_is_not_utf8_is_read_with_one_warning(
     (hit,) = (await index.search("Timezone")).hits
     assert hit.snippet.split("\n")[1:] == ["User prefers caf\ufffd mode", "Timezone is Lisbon"]
     assert (await index.read("MEMORY.md", from_line=3)).text == "Timezone is Lisbon"
-    with path.open("ab") as file:  # noqa: ASYNC230 (a few bytes)
+    with path.open("ab") as file:
         file.write(b"more\n")
     await index.sync()
     assert path.read_bytes() == LATIN + b"more\n"
@@ -161,7 +162,7 @@ async def test_a_note_that_cannot_be_read_leaves_the_index(notes: Notes, make_in
 async def test_a_note_of_fifty_megabytes_is_reported_without_being_read(
     notes: Notes, make_index: MakeIndex
 ) -> None:
-    with (notes.root / "MEMORY.md").open("wb") as file:  # noqa: ASYNC230 (sparse)
+    with (notes.root / "MEMORY.md").open("wb") as file:
         file.truncate(50 * 1024 * 1024)
     (problem,) = (await make_index().sync()).failed
     assert "50.0 MB" in problem.reason
@@ -370,7 +371,7 @@ class _Slow(FakeEmbedder):
         super().__init__()
         self.go = asyncio.Event()
 
-    async def embed(self, texts, *, kind):  # type: ignore[no-untyped-def]
+    async def embed(self, texts: Sequence[str], *, kind: Kind) -> list[Vector]:
         if kind == "document":
             await self.go.wait()
         return await super().embed(texts, kind=kind)

@@ -107,7 +107,7 @@ def test_a_frame_that_is_cut_short_is_the_end(tail: bytes) -> None:
 
 def test_a_request_that_is_no_list_of_texts_is_answered_with_its_error() -> None:
     answers = io.BytesIO()
-    worker.serve(io.BytesIO(struct.pack(">I", 3) + b"{{{"), answers, threads=1)
+    worker.serve(io.BytesIO(struct.pack(">I", 3) + b"{{{"), answers)
     body = answers.getvalue()[4:]
     assert body[:1] == worker.FAILED
     assert b"JSONDecodeError" in body
@@ -140,13 +140,14 @@ async def test_the_process_ends_with_its_parent() -> None:
     parent.kill()
     await parent.wait()
     async with asyncio.timeout(5):
-        while _is_alive(child):
+        while _is_alive(child):  # noqa: ASYNC110 (a process tells nobody)
             await asyncio.sleep(0.02)
 
 
 PARENT = """
 import subprocess, sys, time
-child = subprocess.Popen([sys.executable, "-P", "-B", sys.argv[1]], stdin=subprocess.PIPE, start_new_session=True)
+command = [sys.executable, "-P", "-B", sys.argv[1]]
+child = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
 print(child.pid, flush=True)
 time.sleep(60)
 """

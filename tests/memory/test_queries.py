@@ -67,7 +67,7 @@ async def test_b82_a_vector_of_the_wrong_size_changes_nothing(database: Database
     wrong = partial(
         queries.put_vectors, embedder=EMBEDDER, made={hash_: array("f", [1.0])}, chunks=[(3, hash_)]
     )
-    with pytest.raises(apsw.SQLError, match="[Dd]imension"):
+    with pytest.raises(apsw.SQLError, match=r"[Dd]imension"):
         await database.run(wrong)
     assert (await database.read(queries.totals)).waiting == 1
     assert await database.read(partial(queries.cached, embedder=EMBEDDER, hashes=[hash_])) == set()

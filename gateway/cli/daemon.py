@@ -33,7 +33,7 @@ def run(place: Place, *, host: str | None, port: int | None) -> int:
         if sys.stdout.isatty():  # not into the log of a service manager
             typer.echo(f"clawd: log in with {url}/#token={token}")
         else:
-            typer.echo(f"clawd: `clawd{place.flag} dashboard` prints the address that logs a browser in.")
+            typer.echo(f"clawd: `{place.command} dashboard` prints the address that logs a browser in.")
 
     try:
         return asyncio.run(serve(config, home, token=token, on_ready=on_ready))

@@ -92,11 +92,11 @@ def _tell(place: Place, config: Config, spaces: dict[str, Path], made: list[Path
     for label, path in rows:
         mark = "  (new)" if path in made else ""
         screen.print(f"  {label:<10} {path}{mark}", soft_wrap=True)
-    flag = place.flag
+    command = place.command
     screen.print()
     screen.print("Next:")
-    typer.echo(f"  clawd{flag} chat           talk to it here")
-    typer.echo(f"  clawd{flag} gateway run    start it with its web chat, then: clawd{flag} dashboard")
+    typer.echo(f"  {command} chat           talk to it here")
+    typer.echo(f"  {command} gateway run    start it with its web chat, then: {command} dashboard")
 
 
 def _name(agent: str, spaces: dict[str, Path]) -> str:

@@ -4,6 +4,8 @@
 
 import os
 import shlex
+import shutil
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +28,14 @@ class Place:
     color: bool
 
     @property
-    def flag(self) -> str:
-        """What stands between `clawd` and a command to come back to this home from a new terminal."""
+    def command(self) -> str:
+        """What to type in a new terminal in front of a subcommand, to come back to this home."""
+        called = Path(sys.argv[0])
+        found = "clawd" if called.name != "clawd" or shutil.which("clawd") else shlex.quote(str(called))
+        return f"{found}{self._flag}"
+
+    @property
+    def _flag(self) -> str:
         usual = (Path.home() / ".clawd", Path(os.path.abspath(self.environ.get("CLAWD_HOME", ""))))  # noqa: PTH100
         return "" if self.home.path in usual else f" --home {shlex.quote(str(self.home.path))}"
 

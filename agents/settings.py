@@ -75,6 +75,12 @@ class ProviderSettings(Section):
     api_key: SecretStr | None = Field(None, description="null: the environment's <NAME>_API_KEY")
     api_key_file: Path | None = Field(None, description="a file that holds the key, instead of api_key")
     base_url: str | None = Field(None, description="null: the vendor's own address")
+    embedding_api: Literal["openai", "gemini", "ollama", "voyage"] | None = Field(
+        None, description="wire API of its embeddings; makes its name usable as memory.search.provider"
+    )
+    embedding_model: str | None = Field(
+        None, min_length=1, description="its embedding model, unless memory.search.model names one"
+    )
     models: dict[str, ModelSettings] = Field(
         default_factory=dict, description="facts about models by id; an id not listed may still be used"
     )

@@ -21,13 +21,12 @@ from agents.tools.files import file_tools
 from agents.tools.memory import memory_tools
 from agents.workspace import Workspace
 from gateway.config import Config
+from gateway.embedders import Embedders
 from gateway.gateway import Agent, Gateway
 from gateway.harden import hide_from_children
 from gateway.home import Home
 from gateway.lock import HomeLock
 from gateway.models import Models
-from memory.embed.embedder import Embedder
-from memory.embed.local import LocalEmbedder
 from memory.index import MemoryIndex
 from sessions.registry import Registry
 
@@ -50,7 +49,7 @@ class _Site:
     clock: Clock
     executor: ThreadPoolExecutor
     models: Models
-    embedder: Embedder
+    embedders: Embedders
 
 
 @asynccontextmanager
@@ -70,8 +69,8 @@ async def built(
         executor = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="journal"))
         models = Models(config.models, environ=environ, clock=system_clock)
         stack.push_async_callback(models.aclose)
-        embedder = LocalEmbedder(idle_seconds=config.memory.search.idle_seconds)
-        stack.push_async_callback(embedder.aclose)
+        embedders = Embedders(config.models.providers, environ=environ)
+        stack.push_async_callback(embedders.aclose)
         site = _Site(
             config=config,
             home=home,
@@ -79,7 +78,7 @@ async def built(
             clock=system_clock,
             executor=executor,
             models=models,
-            embedder=embedder,
+            embedders=embedders,
         )
         registry = Registry.open(home.registry_file, home.transcripts)
         stack.callback(registry.close)
@@ -112,11 +111,12 @@ def _agent(site: _Site, settings: AgentSettings, stack: AsyncExitStack, *, write
     workspace = Workspace(workspace_of(site.config, site.home, settings))
     if write:
         workspace.ensure(site.clock().astimezone(ZoneInfo(zone)).date())
+    memory = site.config.memory_of(settings.id)
     index = MemoryIndex(
         workspace=workspace.root,
         database=site.home.memory_database(settings.id),
-        settings=site.config.memory_of(settings.id),
-        embedder=site.embedder,
+        settings=memory,
+        embedder=site.embedders.of(memory.search),
     )
     stack.push_async_callback(index.aclose)
     conversations = Conversations(

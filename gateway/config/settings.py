@@ -4,10 +4,20 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
 
 from agents.settings import AgentsSettings, ModelsSettings
 from channels.settings import ChannelsSettings
+from gateway.embedding import faults
 from memory.settings import MemorySettings
 from sessions.settings import SessionsSettings
 
@@ -139,6 +149,18 @@ class Config(BaseModel):
     channels: ChannelsSettings = Field(
         default_factory=ChannelsSettings, description="How people talk to clawd."
     )
+
+    @model_validator(mode="after")
+    def _embedders(self) -> "Config":
+        """Whether each agent's memory names a provider that can be asked."""
+        told = dict.fromkeys(
+            fault
+            for agent in self.agents.list
+            for fault in faults(self.memory_of(agent.id).search, self.models.providers)
+        )
+        if told:
+            raise ValueError("; ".join(told))
+        return self
 
     def memory_of(self, agent_id: str) -> MemorySettings:
         """The memory section with the agent's own values over it, field by field."""

@@ -119,4 +119,6 @@ async def settled(embedder: Embedder) -> Embedder:
 
 def fell_back(embedder: Embedder | None) -> FellBack | None:
     """Whether, and why, a fallback answers instead of the configured provider."""
-    return embedder.fell_back if isinstance(embedder, WithFallbackReport) else None
+    if not isinstance(embedder, WithFallbackReport):
+        return None
+    return embedder.fell_back

@@ -37,11 +37,17 @@ def to_vector(raw: Json, *, dims: int) -> Vector:
 def _listed(raw: Json) -> list[float]:
     if not isinstance(raw, list):
         raise BadAnswer("a vector in it is no list of numbers")
-    try:
-        # Servers that cannot spell NaN in JSON write null.
-        return array("d", [0.0 if value is None else value for value in raw]).tolist()  # type: ignore[list-item]  # array raises for what is no number
-    except (TypeError, OverflowError) as error:
-        raise BadAnswer("a vector in it holds something that is no number") from error
+    return [_number(value) for value in raw]
+
+
+def _number(value: Json) -> float:
+    if isinstance(value, float):
+        return value
+    if value is None:  # how servers that cannot spell NaN in JSON write it
+        return 0.0
+    if isinstance(value, int) and abs(value) < 1 << 64:
+        return float(value)
+    raise BadAnswer("a vector in it holds something that is no number")
 
 
 def _packed(raw: str) -> list[float]:

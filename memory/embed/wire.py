@@ -1,4 +1,4 @@
-"""What is asked of an embedding server, and what its answers mean: one class a wire, none of them does I/O."""
+"""What is asked of an embedding server, and what its answers mean: one class a wire, no I/O."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from memory.embed.embedder import FellBack
+
 # Okapi BM25 (Robertson and Zaragoza 2009): how soon repetition saturates, how much length holds back.
 _K1 = 1.2
 _B = 0.75
@@ -30,13 +32,15 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """`hits`, best first. `mode` says which paths worked; `warning` why one did not."""
+    """`hits`, best first. `mode` says which paths worked; `warning` why one did not; `fallback` that another
+    provider than the configured one answered."""
 
     hits: tuple[SearchHit, ...]
     provider: str
     model: str | None
     mode: Literal["hybrid", "vector", "keyword"]
     warning: str | None = None
+    fallback: FellBack | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,14 +4,24 @@ import asyncio
 import errno
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from memory import queries
-from memory.embed.embedder import Embedder, MemoryUnavailable
+from memory.embed.embedder import (
+    Embedder,
+    EmbedderChanged,
+    FellBack,
+    MemoryUnavailable,
+    fell_back,
+    settled,
+)
+from memory.embed.providers import AUTOMATIC, WORDS_ONLY
 from memory.files import FileProblem, confine, read_note, refusal
 from memory.hybrid import SearchHit, SearchResult
-from memory.indexer import Indexer, Outcome, SyncProgress, SyncReport
+from memory.indexer import Indexer, Outcome, SyncProgress, SyncReport, identity_of
 from memory.reading import NoteText, excerpt
+from memory.schema import EMBEDDER_KEY
 from memory.search import Meaning, Question, find
 from memory.settings import MemorySettings
 from memory.upkeep import Upkeep, opener
@@ -37,14 +47,16 @@ class IndexStatus:
     vector_problem: str | None
     failed: tuple[FileProblem, ...]
     warnings: tuple[str, ...]
+    fallback: FellBack | None = None
 
 
 class MemoryIndex:
     """Keeps an index beside the notes and answers from it. The notes are only ever read.
 
-    An explicitly named `settings.search.provider` that fails raises MemoryUnavailable; with auto, words
-    alone go on, with a warning, and the model is tried again after `retry_seconds`. A search waits for
-    vectors that are being made at most `patience_seconds`. The embedder belongs to the caller, who closes it.
+    An explicitly named `settings.search.provider` that fails raises MemoryUnavailable; with local, or with
+    none named, words alone go on, with a warning, and the model is tried again after `retry_seconds`. A
+    search waits for vectors that are being made at most `patience_seconds`. The embedder belongs to the
+    caller, who closes it.
     """
 
     def __init__(
@@ -61,7 +73,7 @@ class MemoryIndex:
         self._workspace = workspace
         self._settings = settings
         self._embedder = None if settings.search.provider == "none" else embedder
-        self._required = settings.search.provider not in {None, "auto", "none"}
+        self._required = settings.search.provider not in (*AUTOMATIC, WORDS_ONLY)
         self._patience_seconds = patience_seconds
         self._questions = Analyzer()
         self._last = SyncReport()
@@ -116,6 +128,7 @@ class MemoryIndex:
             model=self._embedder.model if self._embedder else None,
             mode="keyword" if meaning is None else "hybrid",
             warning=" ".join(dict.fromkeys(warnings)) or None,
+            fallback=fell_back(self._embedder),
         )
 
     async def read(
@@ -155,6 +168,7 @@ class MemoryIndex:
             vector_problem=self._upkeep.database.vector_problem,
             failed=self._last.failed,
             warnings=self._last.warnings,
+            fallback=fell_back(embedder),
         )
 
     async def aclose(self) -> None:
@@ -204,21 +218,24 @@ class MemoryIndex:
         embedder = self._embedder
         if embedder is None or not (await self._upkeep.read(queries.totals)).chunks:
             return None
-        if (problem := self._upkeep.database.vector_problem) is not None:
-            warnings.append(_words_only(problem))
-            return None
-        if (resting := self._upkeep.resting()) is not None:
-            warnings.append(_words_only(str(resting)))
+        problem = self._upkeep.database.vector_problem or self._upkeep.resting()
+        if problem is not None:
+            warnings.append(_words_only(str(problem)))
             return None
         try:
-            (vector,) = await embedder.embed([asked], kind="query")
+            pinned = await settled(embedder)
+            if await self._upkeep.read(partial(queries.meta, key=EMBEDDER_KEY)) == identity_of(pinned):
+                (vector,) = await pinned.embed([asked], kind="query")
+                return Meaning(vector=vector, floor=pinned.floor, ceiling=pinned.ceiling)
+            warnings.append(_words_only(f"the index is not yet made with {pinned.provider}"))
+        except EmbedderChanged as change:
+            warnings.append(_words_only(str(change)))
         except MemoryUnavailable as error:
             if self._required:
                 raise
             self._upkeep.failed(error)
             warnings.append(_words_only(str(error)))
-            return None
-        return Meaning(vector=vector, floor=embedder.floor, ceiling=embedder.ceiling)
+        return None
 
 
 def _words_only(reason: str) -> str:

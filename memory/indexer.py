@@ -12,7 +12,7 @@ import apsw
 from memory import queries
 from memory.chunks import chunk
 from memory.database import Database
-from memory.embed.embedder import Embedder, MemoryUnavailable
+from memory.embed.embedder import Embedder, EmbedderChanged, MemoryUnavailable, settled
 from memory.files import FileProblem, FoundFile, list_files, read_note, too_large
 from memory.queries import FileRow, NewChunk
 from memory.schema import CUT_KEY, EMBEDDER_KEY, cut_identity
@@ -20,6 +20,7 @@ from memory.settings import MemorySettings
 from memory.words import Analyzer
 
 _EMBEDDED_AT_ONCE = 32
+_MOST_CHANGES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,11 +117,7 @@ class Indexer:
         await self._words(database, order, outcome)
         order.words_ready.set()
         if embedder is not None and database.vector_problem is None:
-            await _same_embedder(database, embedder)
-            try:
-                await _vectors(database, embedder, order, outcome)
-            except MemoryUnavailable as error:
-                outcome.unavailable = error
+            await _meanings(database, embedder, order, outcome)
         return outcome
 
     async def _begin(self, database: Database) -> None:
@@ -202,8 +199,30 @@ def _is_same(file: FoundFile, known: FileRow | None) -> bool:
     )
 
 
+async def _meanings(database: Database, embedder: Embedder, order: Order, outcome: Outcome) -> None:
+    """All vectors that are missing, by whichever model answers; one that changes in between begins anew."""
+    for _ in range(_MOST_CHANGES):
+        try:
+            pinned = await settled(embedder)
+            await _same_embedder(database, pinned)
+            await _vectors(database, pinned, order, outcome)
+        except EmbedderChanged as change:
+            outcome.unavailable = change
+        except MemoryUnavailable as error:
+            outcome.unavailable = error
+            return
+        else:
+            outcome.unavailable = None
+            return
+
+
+def identity_of(embedder: Embedder) -> str:
+    """What must be the same for two vectors to be comparable."""
+    return f"{embedder.provider}/{embedder.model} {embedder.version}, {embedder.dims}"
+
+
 async def _same_embedder(database: Database, embedder: Embedder) -> None:
-    identity = f"{embedder.provider}/{embedder.model} {embedder.version}, {embedder.dims}"
+    identity = identity_of(embedder)
     if await database.read(partial(queries.meta, key=EMBEDDER_KEY)) == identity:
         return
 

@@ -305,7 +305,7 @@ async def test_without_sqlite_vec_words_are_searched_and_it_is_said(
     assert (await make_index(embedder).search("canoe")).hits[0].vector_score > 0.5
 
 
-@pytest.mark.parametrize("provider", [None, "auto"])
+@pytest.mark.parametrize("provider", [None, "auto", "local"])
 async def test_b10_by_default_a_failing_model_leaves_words_and_a_warning(
     notes: Notes, make_index: MakeIndex, provider: str | None
 ) -> None:
@@ -336,7 +336,7 @@ async def test_b10_a_failing_model_rests_for_a_while(notes: Notes, make_index: M
 async def test_b10_a_named_model_that_fails_is_never_replaced(notes: Notes, make_index: MakeIndex) -> None:
     notes.write({"MEMORY.md": "bicycle"})
     embedder = FakeEmbedder(failure="the model is not there; install it")
-    index = make_index(embedder, provider="local")
+    index = make_index(embedder, provider="openai")
     with pytest.raises(MemoryUnavailable, match="install it"):
         await index.search("bicycle")
     with pytest.raises(MemoryUnavailable, match="install it"):

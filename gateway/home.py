@@ -44,6 +44,11 @@ class Home:
     def logs(self) -> Path:
         return self.path / "logs"
 
+    @property
+    def backups(self) -> Path:
+        """Old texts of files that a command changed, a folder for each time."""
+        return self.path / "backups"
+
     def memory_database(self, agent: str) -> Path:
         return self.path / "memory" / f"{agent}.sqlite"
 

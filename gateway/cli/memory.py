@@ -75,3 +75,20 @@ def status(context: typer.Context, agent: Agent = None, as_json: AsJson = False)
     from gateway.cli.remembering import status as work
 
     work(place.of(context), agent=agent, as_json=as_json)
+
+
+@app.command()
+def trim(  # noqa: PLR0917 (typer passes by name)
+    context: typer.Context,
+    check: Annotated[bool, typer.Option("--check", help="End with 1 when a budget is not kept.")] = False,
+    write: Annotated[
+        bool, typer.Option("--apply", help="Move what is too much to memory/ and reference/; asks first.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    agent: Agent = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the files of every prompt, check topic files, and move what is too much."""
+    from gateway.cli.trim import trim as work
+
+    work(place.of(context), write=write, check=check, yes=yes, agent=agent, as_json=as_json)

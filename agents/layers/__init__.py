@@ -1,0 +1,1 @@
+"""The three layers of a workspace: always in the prompt, found by search, opened on demand."""

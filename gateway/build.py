@@ -62,7 +62,7 @@ async def built(
     WorkspaceError, OSError.
     """
     async with AsyncExitStack() as stack:
-        home.ensure()
+        home.ensure([agent.id for agent in config.agents.list])
         if write:
             stack.enter_context(HomeLock(home.lock_file))
             hide_from_children()

@@ -1,6 +1,7 @@
 """Where things lie in the home directory (CLAWD_HOME): one property a file or folder."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,7 +63,7 @@ class Home:
             base = self.path / "workspace"
         return base if main else base.with_name(f"{base.name}-{agent}")
 
-    def ensure(self) -> None:
+    def ensure(self, agents: Sequence[str] = ()) -> None:
         """Make the directory and its folders, closed to other users. Raises HomeError."""
         try:
             for folder in (
@@ -73,6 +74,11 @@ class Home:
                 self.path / "agents",
                 self.media,
                 self.logs,
+                *[
+                    folder
+                    for name in agents
+                    for folder in (self.transcripts(name).parent, self.transcripts(name))
+                ],
             ):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self.path.stat().st_mode & 0o077:

@@ -1,0 +1,79 @@
+"""The composition root: where workspaces are, who shares what, and an orderly end."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.build import built, opened, workspace_of
+from gateway.config import Config
+from gateway.home import Home
+from gateway.lock import AlreadyRunning, is_locked
+
+
+def config(tmp_path: Path, **sections: object) -> Config:
+    search = {"search": {"provider": "none"}}
+    return Config.model_validate({"models": {"default": "offline/notes"}, "memory": search, **sections})
+
+
+async def test_a_gateway_is_built_from_nothing_and_remembers(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    async with opened(config(tmp_path), home) as gateway:
+        told = await gateway.chat(agent=None, session=None, text="remember that tea is green")
+        asked = await gateway.chat(agent=None, session=None, text="is the tea green?")
+
+    assert told.calls[0].name == "write"
+    assert "tea is green" in asked.reply
+    assert not is_locked(home.lock_file)
+    for path in home.path.rglob("*"):
+        if "workspace" not in path.parts:
+            assert path.stat().st_mode & 0o077 == 0, path
+
+
+async def test_each_agent_has_a_workspace_and_an_index_of_its_own(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    agents = {"list": [{"id": "main", "default": True}, {"id": "work"}]}
+    async with opened(config(tmp_path, agents=agents), home) as gateway:
+        await gateway.chat(agent="work", session=None, text="remember that the budget is 40")
+
+        here = await gateway.memory_search("budget", agent="work", max_results=None, min_score=None)
+        there = await gateway.memory_search("budget", agent="main", max_results=None, min_score=None)
+
+    assert len(here.hits) == 1
+    assert there.hits == ()
+    assert (home.path / "workspace-work" / "memory").is_dir()
+    assert home.memory_database("work").exists()
+
+
+async def test_a_second_writer_is_refused_and_a_reader_is_not(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    async with built(config(tmp_path), home):
+        with pytest.raises(AlreadyRunning):
+            async with built(config(tmp_path), home):
+                pass
+        async with opened(config(tmp_path), home, write=False) as reader:
+            assert reader.sessions() == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "agent", "expected"),
+    [
+        ({}, "main", "home/workspace"),
+        ({"list": [{"id": "a", "default": True}, {"id": "b"}]}, "b", "home/workspace-b"),
+        ({"defaults": {"workspace": "/srv/notes"}}, "main", "/srv/notes"),
+        ({"list": [{"id": "a", "workspace": "/srv/a"}]}, "a", "/srv/a"),
+    ],
+    ids=["of the home", "of another agent", "of the defaults", "its own"],
+)
+def test_where_a_workspace_is(tmp_path: Path, settings: dict[str, object], agent: str, expected: str) -> None:
+    made = config(tmp_path, agents=settings)
+    resolved = made.agents.resolve(agent)
+    assert resolved
+
+    assert workspace_of(made, Home(tmp_path / "home"), resolved) == tmp_path / expected
+
+
+def test_the_usual_home_has_its_workspace_beside_it() -> None:
+    home = Home(Path.home() / ".clawd")
+
+    assert home.default_workspace("main", main=True) == Path.home() / "clawd"
+    assert home.default_workspace("work", main=False) == Path.home() / "clawd-work"

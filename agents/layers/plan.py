@@ -159,7 +159,7 @@ class _Page:
 
     def _order(self, section: Section) -> tuple[int, int]:
         _, rest = self._divided(section)
-        return -_weight("".join(self.lines[rest : section.end])), -section.start
+        return -_weight("".join(self.lines[rest : section.end]).rstrip()), -section.start
 
     def _divided(self, section: Section) -> tuple[list[str], int]:
         """The pointers directly below a heading, and the line where the rest begins."""

@@ -22,6 +22,7 @@ from gateway.views import Refused
 from sessions.messages import Json, JsonObject
 
 BAR_CELLS = 20
+SHOWN_FINDINGS = 20
 NOTHING_APPLIED = Applied(trimmed=(), backup=None, problems=())
 
 
@@ -140,8 +141,10 @@ def _show_findings(screen: Console, found: Survey) -> None:
         screen.print(f"\n{kind}, {count} to mend:")
     elif found.topics:
         screen.print(f"\n{kind}, nothing to mend.")
-    for finding in found.findings:
+    for finding in found.findings[:SHOWN_FINDINGS]:
         screen.print(f"  {clean(str(finding))}", soft_wrap=True)
+    if (more := len(found.findings) - SHOWN_FINDINGS) > 0:
+        screen.print(f"  … and {more} more; --json names all.")
 
 
 def _table(found: Survey) -> Table:

@@ -18,7 +18,8 @@ _HALF = 5.0
 class SearchHit:
     """A passage. `path` is relative to the workspace; lines are 1-based, inclusive and exactly those of
     `snippet`; all scores lie within 0…1. `score` is what the hits are ordered by: the weighted sum of the
-    other two, or `text_score` alone where meaning could not be asked."""
+    other two, or `text_score` alone where meaning could not be asked. `agent` names the agent whose memory it
+    is, when that is another than the one that asks."""
 
     path: str
     start_line: int
@@ -27,7 +28,8 @@ class SearchHit:
     vector_score: float
     text_score: float
     snippet: str
-    source: Literal["memory"]
+    source: Literal["memory", "sessions"]
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from memory import queries
+from memory.documents import Documents, Visible
 from memory.embed.embedder import (
     Embedder,
     EmbedderChanged,
@@ -66,6 +67,7 @@ class MemoryIndex:
         database: Path,
         settings: MemorySettings,
         embedder: Embedder | None,
+        documents: Documents | None = None,
         vector_extension: Path | None = None,
         retry_seconds: float = 30,
         patience_seconds: float = 10,
@@ -79,7 +81,7 @@ class MemoryIndex:
         self._last = SyncReport()
         self._upkeep = Upkeep(
             open_database=opener(database, vector_extension),
-            indexer=Indexer(workspace=workspace, settings=settings),
+            indexer=Indexer(workspace=workspace, settings=settings, documents=documents),
             embedder=self._embedder,
             required=self._required,
             retry_seconds=retry_seconds,
@@ -99,9 +101,18 @@ class MemoryIndex:
         return await self._report(outcome)
 
     async def search(
-        self, query: str, *, max_results: int | None = None, min_score: float | None = None
+        self,
+        query: str,
+        *,
+        max_results: int | None = None,
+        min_score: float | None = None,
+        visible: Visible | None = None,
+        as_it_is: bool = False,
     ) -> SearchResult:
         """The passages that answer best, after bringing the index up to date. Any text is a valid query.
+
+        Of paths that are not `visible`, nothing is found. `as_it_is`: nothing is brought up to date or
+        written, and an index that does not exist holds nothing.
 
         A minimum of 0 gives the nearest passages however weak. Raises MemoryUnavailable.
         """
@@ -110,8 +121,9 @@ class MemoryIndex:
         warnings: list[str] = []
         meaning: Meaning | None = None
         hits: list[SearchHit] = []
-        if has_words(asked):
-            await self._freshen(warnings)
+        if has_words(asked) and not (as_it_is and not self._upkeep.database.path.exists()):
+            if not as_it_is:
+                await self._freshen(warnings)
             meaning = await self._meaning(asked, warnings)
             question = Question(
                 text=asked,
@@ -120,6 +132,7 @@ class MemoryIndex:
                 min_score=min(1.0, max(0.0, search.min_score if min_score is None else min_score)),
                 vector_weight=search.vector_weight,
                 text_weight=search.text_weight,
+                visible=visible,
             )
             hits = await self._upkeep.read(lambda connection: find(connection, question, self._questions))
         return SearchResult(

@@ -1,7 +1,7 @@
 """Bringing an index up to date with the notes: first all words, then the vectors that are missing."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,8 +12,9 @@ import apsw
 from memory import queries
 from memory.chunks import chunk
 from memory.database import Database
+from memory.documents import Documents, is_document
 from memory.embed.embedder import Embedder, EmbedderChanged, MemoryUnavailable, settled
-from memory.files import FileProblem, FoundFile, list_files, read_note, too_large
+from memory.files import FileProblem, FoundFile, Listing, NoteFile, list_files, read_note, too_large
 from memory.queries import FileRow, NewChunk
 from memory.schema import CUT_KEY, EMBEDDER_KEY, cut_identity
 from memory.settings import MemorySettings
@@ -104,8 +105,11 @@ class _Prepared:
 class Indexer:
     """Works on one order at a time. Embeds between transactions, never inside one."""
 
-    def __init__(self, *, workspace: Path, settings: MemorySettings) -> None:
+    def __init__(
+        self, *, workspace: Path, settings: MemorySettings, documents: Documents | None = None
+    ) -> None:
         self._workspace = workspace
+        self._documents = documents
         self._settings = settings
         self._analyzer = Analyzer()
         self._healed: Database | None = None
@@ -130,9 +134,9 @@ class Indexer:
             await database.run(partial(queries.set_meta, key=CUT_KEY, value=cut))
 
     async def _words(self, database: Database, order: Order, outcome: Outcome) -> None:
-        listing = await asyncio.to_thread(list_files, self._workspace)
-        outcome.failed += listing.problems
         known = await database.read(queries.files)
+        listing = await asyncio.to_thread(self._list, known, force=order.force)
+        outcome.failed += listing.problems
         changed = [file for file in listing.files if order.force or not _is_same(file, known.get(file.path))]
         for number, file in enumerate(changed):
             order.tell("reading", number, len(changed))
@@ -149,11 +153,11 @@ class Indexer:
         self, database: Database, file: FoundFile, known: FileRow | None, *, force: bool, outcome: Outcome
     ) -> None:
         most = self._settings.max_file_bytes
-        if file.size > most:
+        if file.size > most and not is_document(file.path):
             outcome.failed.append(FileProblem(path=file.path, reason=too_large(file.size, most)))
             return
         try:
-            note = await asyncio.to_thread(read_note, self._workspace, file.path, max_bytes=most)
+            note = await asyncio.to_thread(self._read, file.path)
         except FileNotFoundError:
             outcome.failed.append(FileProblem(path=file.path, reason="it vanished while it was read"))
             return
@@ -173,6 +177,18 @@ class Indexer:
                 f"{file.path} is not valid UTF-8; its unreadable bytes are read as \ufffd. "
                 "Save it again as UTF-8."
             )
+
+    def _list(self, known: Mapping[str, FileRow], *, force: bool) -> Listing:
+        notes = list_files(self._workspace)
+        if self._documents is None:
+            return notes
+        more = self._documents.list(known, force=force)
+        return Listing(files=notes.files + more.files, problems=notes.problems + more.problems)
+
+    def _read(self, path: str) -> NoteFile:
+        if self._documents is not None and is_document(path):
+            return self._documents.read(path)
+        return read_note(self._workspace, path, max_bytes=self._settings.max_file_bytes)
 
     def _cut(self, path: str, text: str) -> list[NewChunk]:
         cut = chunk(text, path=path, settings=self._settings.chunking)

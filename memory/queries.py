@@ -1,5 +1,6 @@
 """What is asked of an index, one function a question; each runs inside a transaction of its caller."""
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -80,6 +81,10 @@ def files(connection: apsw.Connection) -> dict[str, FileRow]:
         )
         for path, hash_, size, mtime_ns, ctime_ns, inode in rows
     }
+
+
+def paths(connection: apsw.Connection) -> list[str]:
+    return [str(path) for (path,) in connection.execute("SELECT path FROM files")]
 
 
 def touch_file(connection: apsw.Connection, row: FileRow) -> None:
@@ -214,11 +219,14 @@ def put_vectors(
         connection.execute("UPDATE chunks SET embedded = 1 WHERE id = ? AND hash = ?", (id_, hash_))
 
 
-def nearest(connection: apsw.Connection, vector: Vector, k: int) -> dict[int, float]:
-    """The chunks nearest in meaning with their cosines, at most `k` within what sqlite-vec allows."""
+def nearest(
+    connection: apsw.Connection, vector: Vector, k: int, within: Sequence[str] | None = None
+) -> dict[int, float]:
+    """The chunks nearest in meaning with their cosines, at most `k` within what sqlite-vec allows; only those
+    of the paths `within`, unless it is None."""
+    sql = "SELECT rowid, 1 - distance FROM chunks_vec WHERE embedding MATCH ? AND k = ? {} ORDER BY distance"
     rows = connection.execute(
-        "SELECT rowid, 1 - distance FROM chunks_vec WHERE embedding MATCH ? AND k = ? ORDER BY distance",
-        (vector.tobytes(), min(MOST_NEIGHBOURS, max(1, k))),
+        sql.format(_only(within)), (vector.tobytes(), min(MOST_NEIGHBOURS, max(1, k)), *_paths(within))
     )
     return {int(id_): float(cosine) for id_, cosine in rows if cosine is not None}
 
@@ -237,14 +245,25 @@ def containing(connection: apsw.Connection, form: str) -> int:
     return next((int(count) for (count,) in rows), 0)
 
 
-def matching(connection: apsw.Connection, forms: Iterable[str], limit: int) -> list[int]:
-    """Ids of the chunks that have any of these words, in BM25's order. No words: no chunks."""
+def _only(within: Sequence[str] | None) -> str:
+    inner = "SELECT id FROM chunks WHERE path IN (SELECT value FROM json_each(?))"
+    return "" if within is None else f" AND rowid IN ({inner})"
+
+
+def _paths(within: Sequence[str] | None) -> tuple[str, ...]:
+    return () if within is None else (json.dumps(within),)
+
+
+def matching(
+    connection: apsw.Connection, forms: Iterable[str], limit: int, within: Sequence[str] | None = None
+) -> list[int]:
+    """Ids of the chunks that have any of these words, in BM25's order, `within` as above. No words: none."""
     # A form is letters, marks and digits alone, so between quotes nothing in it can be syntax.
     quoted = [f'"{form}"' for form in forms if re.fullmatch(r"[^\s\"\x00]+", form)]
     if not quoted:
         return []
-    sql = "SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ? ORDER BY rank LIMIT ?"
-    rows = connection.execute(sql, (" OR ".join(quoted), limit))
+    sql = "SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ? {} ORDER BY rank LIMIT ?"
+    rows = connection.execute(sql.format(_only(within)), (" OR ".join(quoted), *_paths(within), limit))
     return [int(id_) for (id_,) in rows]
 
 

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import apsw
 
 from memory import queries
+from memory.documents import Visible, is_document
 from memory.embed.embedder import Vector
 from memory.hybrid import Candidate, Corpus, Ranked, SearchHit, TermMatch, calibrate, idf, merge, text_score
 from memory.queries import ChunkRow
@@ -41,6 +42,7 @@ class Question:
     vector_weight: float
     text_weight: float
     snippet_chars: int = SNIPPET_CHARS
+    visible: Visible | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +59,11 @@ def find(connection: apsw.Connection, question: Question, analyzer: Analyzer) ->
     asked = _asked(connection, question, analyzer)
     meaning = question.meaning if queries.has_vectors(connection) else None
     most = min(200, max(24, 4 * question.max_results))
-    ids = dict.fromkeys(queries.matching(connection, _rarest(asked), most))
+    within = _within(connection, question.visible)
+    ids = dict.fromkeys(queries.matching(connection, _rarest(asked), most, within))
     cosines: dict[int, float] = {}
     if meaning is not None:
-        cosines = queries.nearest(connection, meaning.vector, most)
+        cosines = queries.nearest(connection, meaning.vector, most, within)
         cosines |= queries.cosines(connection, meaning.vector, ids.keys() - cosines.keys())
         ids |= dict.fromkeys(cosines)
     rows = {row.id: row for row in queries.chunk_rows(connection, ids)}
@@ -71,6 +74,15 @@ def find(connection: apsw.Connection, question: Question, analyzer: Analyzer) ->
         min_score=question.min_score,
     )
     return _passages(ranked, rows, _weigher(asked, analyzer), question)
+
+
+def _within(connection: apsw.Connection, visible: Visible | None) -> list[str] | None:
+    """The paths that are looked through; None when those are all."""
+    if visible is None:
+        return None
+    paths = queries.paths(connection)
+    seen = [path for path in paths if visible(path)]
+    return None if len(seen) == len(paths) else seen
 
 
 def _asked(connection: apsw.Connection, question: Question, analyzer: Analyzer) -> _Asked:
@@ -148,7 +160,7 @@ def _passages(
                 vector_score=one.candidate.vector_score or 0.0,
                 text_score=one.candidate.text_score,
                 snippet=window.text,
-                source="memory",
+                source="sessions" if is_document(row.path) else "memory",
             )
         )
     return hits

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import (
     AfterValidator,
@@ -58,7 +58,18 @@ class BatchApiSettings(Section):
     )
 
 
+class SessionsSyncSettings(Section):
+    delta_bytes: int = Field(
+        100_000, ge=0, description="a conversation is indexed when it has grown by as much; 0: by anything"
+    )
+    delta_messages: int = Field(50, ge=0, description="or by as many lines; 0: by anything")
+
+
 class SyncSettings(Section):
+    sessions: SessionsSyncSettings = Field(
+        default_factory=SessionsSyncSettings,
+        description="when conversations are read again; one that has ended is read at once",
+    )
     embedding_batch_timeout_seconds: PositiveFloat | None = Field(
         None,
         description="for one request with all its tries; null: 120, for servers of your own 600",
@@ -72,6 +83,9 @@ class SearchSettings(Section):
         description="who turns text into meaning. local: the built-in model; none: keywords only; null or "
         "auto: local, else keywords; openai, gemini, ollama, voyage, mistral, lmstudio, deepinfra, bedrock, "
         "github-copilot, openai-compatible; or a name of models.providers that has an embedding_api",
+    )
+    sources: tuple[Literal["memory", "sessions"], ...] = Field(
+        ("memory",), description="what memory_search looks through: memory, or memory and sessions"
     )
     fallback: str | None = Field(
         None,
@@ -120,6 +134,12 @@ class SearchSettings(Section):
     idle_seconds: float = Field(300, gt=0, description="the local model leaves memory after this time unused")
 
     @model_validator(mode="after")
+    def _notes_first(self) -> "SearchSettings":
+        if "memory" not in self.sources or len(set(self.sources)) < len(self.sources):
+            raise ValueError("sources must be [memory] or [memory, sessions]")
+        return self
+
+    @model_validator(mode="after")
     def _some_weight(self) -> "SearchSettings":
         if self.vector_weight + self.text_weight == 0:
             raise ValueError("vector_weight and text_weight cannot both be 0")
@@ -131,7 +151,24 @@ class ChunkingSettings(Section):
     overlap: int = Field(80, ge=0, description="tokens that a chunk repeats of the one before")
 
 
+class SessionsSettings(Section):
+    visibility: Literal["self", "tree", "agent"] = Field(
+        "tree",
+        description="which conversations one may look into. self: itself; tree: also those that it started; "
+        "agent: all of the agent. Where others read along, never the owner's, nor anybody's direct ones",
+    )
+
+
 class MemorySettings(Section):
+    backend: Literal["builtin", "none"] = Field(
+        "builtin", description="the engine; none: no memory tools, notes are plain files"
+    )
+    sessions: SessionsSettings = Field(
+        default_factory=SessionsSettings, description="conversations as something to search"
+    )
+    read_from: tuple[str, ...] = Field(
+        (), description="ids of agents whose notes may be searched too; theirs are never written"
+    )
     search: SearchSettings = Field(default_factory=SearchSettings, description="how passages are ranked")
     chunking: ChunkingSettings = Field(
         default_factory=ChunkingSettings, description="how files are cut into passages"

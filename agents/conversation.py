@@ -1,10 +1,8 @@
 """A transcript that is open for a turn: what a model sees of it, and how a step is written to it."""
 
 import asyncio
-import hashlib
-import json
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -12,14 +10,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from agents.clock import Clock
-from agents.model.provider import ModelRequest, ToolSpec
 from sessions.context import ContextView
-from sessions.entries import Body, Custom, Header, ModelChanged, Said
-from sessions.messages import Json, JsonObject, Message, ToolResult
+from sessions.entries import Body, Entry, Header, ModelChanged, Said
+from sessions.messages import Message, ToolResult
 from sessions.transcript import BrokenTranscript, Transcript
-
-CONTEXT_KIND = "clawd.context"
-WIRE_FORMAT = 1
 
 T = TypeVar("T")
 
@@ -31,12 +25,16 @@ class Conversation:
         self._transcript = transcript
         self._executor = executor
         self._view = ContextView()
-        self._snapshot = _last_snapshot(transcript)
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """What a model sees: folded and repaired."""
         return self._view.of(self._transcript.entries)
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """All of the transcript's path, as it grows."""
+        return self._transcript.entries
 
     @property
     def said(self) -> list[Message]:
@@ -48,16 +46,7 @@ class Conversation:
 
         Raises OSError (full disk, no permission): nothing was recorded.
         """
-        await self._append(Said(message=message), message.at)
-
-    async def record_context(self, request: ModelRequest, *, provider: str, at: datetime) -> None:
-        """Record what stands around the messages of a request, once for as long as it stays the same."""
-        facts = _facts(request, provider)
-        digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode("utf-8", "replace")).hexdigest()
-        if digest == self._snapshot:
-            return
-        await self._append(Custom(kind=CONTEXT_KIND, data={"hash": digest, **facts}), at)
-        self._snapshot = digest
+        await self.append(Said(message=message), message.at)
 
     async def record_model(self, *, provider: str, model: str, at: datetime) -> None:
         """Record a change of model, as tools of the pi family do."""
@@ -66,12 +55,13 @@ class Conversation:
                 if (entry.body.provider, entry.body.model) == (provider, model):
                     return
                 break
-        await self._append(ModelChanged(provider=provider, model=model), at)
+        await self.append(ModelChanged(provider=provider, model=model), at)
 
     def close(self) -> None:
         self._transcript.close()
 
-    async def _append(self, body: Body, at: datetime) -> None:
+    async def append(self, body: Body, at: datetime) -> None:
+        """Return when the entry is on disk. Raises OSError: nothing was recorded."""
         await in_thread(self._executor, lambda: self._transcript.append(body, at))
 
 
@@ -159,33 +149,6 @@ async def in_thread(executor: Executor, work: Callable[[], T]) -> T:
     except asyncio.CancelledError:
         await asyncio.wait([future])
         raise
-
-
-def _facts(request: ModelRequest, provider: str) -> JsonObject:
-    tools: list[Json] = [_tool_json(tool) for tool in request.tools]
-    return {
-        "wire": WIRE_FORMAT,
-        "provider": provider,
-        "model": request.model,
-        "system": request.system,
-        "context": request.context,
-        "tools": tools,
-        "max_tokens": request.max_tokens,
-        "thinking": request.thinking,
-        "cache_ttl": request.cache_ttl,
-    }
-
-
-def _tool_json(tool: ToolSpec) -> JsonObject:
-    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-
-
-def _last_snapshot(transcript: Transcript) -> str | None:
-    for entry in reversed(transcript.entries):
-        if isinstance(entry.body, Custom) and entry.body.kind == CONTEXT_KIND:
-            digest = entry.body.data.get("hash")
-            return digest if isinstance(digest, str) else None
-    return None
 
 
 __all__ = ["BrokenTranscript", "Conversation", "Conversations", "in_thread"]

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
+from agents.bootstrap import BootstrapFile
 from agents.clock import Clock
 from agents.conversation import Conversation, Conversations
+from agents.frame import Frame, context_entry, digests, known_files, recorded, refresh_reason, seen_entry
 from agents.loop import Loop
 from agents.model.provider import ModelProvider, ModelRequest
 from agents.prompt import PromptFacts, project_context, system_prompt
@@ -91,50 +93,63 @@ class AgentRuntime:
                 max_retries=chosen.max_retries,
                 tool_timeout=self.settings.tools.timeout_seconds,
             )
-            answer = await loop.run(turn)
+            try:
+                answer = await loop.run(turn)
+            finally:
+                await self._note_own_edits(conversation, turn, start)
             return _outcome(conversation.said, start, answer, chosen)
 
     async def _requests(
         self, conversation: Conversation, turn: Turn, chosen: ChosenModel
     ) -> Callable[[], ModelRequest]:
         """A builder of this turn's requests, which differ only in their messages."""
-        frame = await self._frame(turn, chosen)
+        fresh = await self._fresh_frame(turn, chosen)
+        reason = refresh_reason(conversation.entries, fresh, now=turn.at)
+        frozen = recorded(conversation.entries)
         await conversation.record_model(provider=chosen.provider_name, model=chosen.model, at=turn.at)
-        await conversation.record_context(frame, provider=chosen.provider_name, at=turn.at)
-        return lambda: replace(frame, messages=conversation.messages)
+        if reason or frozen is None:
+            frozen = fresh
+            await conversation.append(context_entry(fresh, reason or "new session"), turn.at)
+        request = frozen.request
+        return lambda: replace(request, messages=conversation.messages)
 
-    async def _frame(self, turn: Turn, chosen: ChosenModel) -> ModelRequest:
+    async def _fresh_frame(self, turn: Turn, chosen: ChosenModel) -> Frame:
         settings = self.settings
-        today = self._local_date(turn.at)
-
-        def read() -> str:
-            if not self.workspace.root.is_dir():
-                logger.warning("the workspace %s was gone and is made again", self.workspace.root)
-                self.workspace.ensure(today)
-            return project_context(
-                self.workspace.bootstrap(
-                    private=turn.key.private and turn.trust == "owner",
-                    max_chars=settings.bootstrap_max_chars,
-                    total_max_chars=settings.bootstrap_total_max_chars,
-                )
-            )
-
-        context = await asyncio.to_thread(read)
+        files = await asyncio.to_thread(self._bootstrap, turn)
         facts = PromptFacts(
             workspace=self.workspace.root,
             time_zone=self.time_zone,
             tools=frozenset(self._tools),
             private=turn.key.private,
         )
-        return ModelRequest(
+        request = ModelRequest(
             model=chosen.model,
             system=system_prompt(facts),
-            context=context,
+            context=project_context(files),
             messages=(),
             tools=self._specs,
             max_tokens=min(settings.max_tokens, chosen.max_output or settings.max_tokens),
             thinking=settings.thinking,
             cache_ttl=settings.cache_ttl,
+        )
+        return Frame(provider=chosen.provider_name, request=request, files=digests(files))
+
+    async def _note_own_edits(self, conversation: Conversation, turn: Turn, start: int) -> None:
+        """Record how bootstrap files stand after a turn that used tools: what it changed is its own."""
+        if not any(isinstance(message, ToolResult) for message in conversation.said[start:]):
+            return
+        files = digests(await asyncio.to_thread(self._bootstrap, turn))
+        if files != known_files(conversation.entries):
+            await conversation.append(seen_entry(files), self._clock())
+
+    def _bootstrap(self, turn: Turn) -> tuple[BootstrapFile, ...]:
+        if not self.workspace.root.is_dir():
+            logger.warning("the workspace %s was gone and is made again", self.workspace.root)
+            self.workspace.ensure(self._local_date(turn.at))
+        return self.workspace.bootstrap(
+            private=turn.key.private and turn.trust == "owner",
+            max_chars=self.settings.bootstrap_max_chars,
+            total_max_chars=self.settings.bootstrap_total_max_chars,
         )
 
     def _local_date(self, at: datetime) -> date:

@@ -1,0 +1,181 @@
+"""What stands around the messages of a request, frozen while the provider's cache is warm.
+
+The system prompt, the project context and the tools of a session are recorded in its transcript
+(`clawd.context`) and sent as recorded until there is a reason to look again: a new session, a cache that
+has gone cold, a compaction, other settings, or a bootstrap file that somebody other than the agent edited.
+What the agent itself wrote is in the conversation already and waits.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from agents.bootstrap import BootstrapFile
+from agents.model.provider import CacheTtl, ModelRequest, ToolSpec
+from sessions.entries import Compacted, Custom, Entry, Said
+from sessions.messages import Assistant, Json, JsonObject
+
+CONTEXT = "clawd.context"
+SEEN = "clawd.seen"
+WIRE_FORMAT = 1
+
+_TTL = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """A request without its messages, and of which files (name to digest) its context was made."""
+
+    provider: str
+    request: ModelRequest
+    files: Mapping[str, str]
+
+    @property
+    def digest(self) -> str:
+        text = json.dumps(_facts(self), sort_keys=True, ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def digests(files: Sequence[BootstrapFile]) -> dict[str, str]:
+    """What tells whether a file has changed, as far as a prompt can see it."""
+    return {
+        file.name: hashlib.sha256(
+            f"{file.raw_chars}\0{file.injected}".encode("utf-8", "replace")
+        ).hexdigest()[:16]
+        for file in files
+    }
+
+
+def recorded(entries: Sequence[Entry]) -> Frame | None:
+    """The frame of the last request, as the transcript has it; None when none is understood."""
+    for entry in reversed(entries):
+        if isinstance(entry.body, Custom) and entry.body.kind == CONTEXT:
+            return frame_of(entry.body.data)
+    return None
+
+
+def known_files(entries: Sequence[Entry]) -> Mapping[str, str]:
+    """The bootstrap files as the agent knows them: those of its frame, and its own edits since."""
+    for entry in reversed(entries):
+        if isinstance(entry.body, Custom) and entry.body.kind in (CONTEXT, SEEN):
+            return _files(entry.body.data.get("files"))
+    return {}
+
+
+def refresh_reason(entries: Sequence[Entry], fresh: Frame, *, now: datetime) -> str | None:
+    """Why the recorded frame is replaced by `fresh`; None while it stays."""
+    frozen = recorded(entries)
+    if frozen is None:
+        return "new session"
+    known = known_files(entries)
+    edited = sorted(name for name in {*known, *fresh.files} if known.get(name) != fresh.files.get(name))
+    reasons = {
+        "another model": (frozen.provider, frozen.request.model) != (fresh.provider, fresh.request.model),
+        "other settings or tools": _settings(frozen.request) != _settings(fresh.request),
+        f"edited: {', '.join(edited)}": bool(edited),
+        "compaction": _compacted_since(entries),
+        "cold cache": is_cold(entries, ttl=fresh.request.cache_ttl, now=now),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def is_cold(entries: Sequence[Entry], *, ttl: CacheTtl | None, now: datetime) -> bool:
+    """Whether the provider has forgotten the prompt: nothing was asked within the cache's time to live."""
+    last = last_asked(entries)
+    return ttl is None or last is None or now - last >= _TTL[ttl]
+
+
+def last_asked(entries: Sequence[Entry]) -> datetime | None:
+    """When a model last answered in this transcript."""
+    for entry in reversed(entries):
+        message = entry.body.message if isinstance(entry.body, Said) else None
+        if isinstance(message, Assistant) and message.stop not in ("error", "aborted"):
+            return message.at
+    return None
+
+
+def context_entry(frame: Frame, reason: str) -> Custom:
+    data: JsonObject = {"hash": frame.digest, "reason": reason, **_facts(frame), "files": dict(frame.files)}
+    return Custom(kind=CONTEXT, data=data)
+
+
+def seen_entry(files: Mapping[str, str]) -> Custom:
+    return Custom(kind=SEEN, data={"files": dict(files)})
+
+
+def frame_of(data: JsonObject) -> Frame | None:
+    """The inverse of `context_entry`."""
+    match data:
+        case {
+            "wire": 1,
+            "provider": str(provider),
+            "model": str(model),
+            "system": str(system),
+            "context": str(context),
+            "tools": list(tools),
+            "max_tokens": int(max_tokens),
+            "thinking": ("off" | "low" | "medium" | "high") as thinking,
+            "cache_ttl": ("5m" | "1h" | None) as cache_ttl,
+        }:
+            request = ModelRequest(
+                model=model,
+                system=system,
+                context=context,
+                messages=(),
+                tools=tuple(spec for tool in tools if (spec := _spec(tool))),
+                max_tokens=max_tokens,
+                thinking=thinking,
+                cache_ttl=cache_ttl,
+            )
+            return Frame(provider=provider, request=request, files=_files(data.get("files")))
+        case _:
+            return None
+
+
+def _facts(frame: Frame) -> JsonObject:
+    request = frame.request
+    tools: list[Json] = [
+        {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+        for tool in request.tools
+    ]
+    return {
+        "wire": WIRE_FORMAT,
+        "provider": frame.provider,
+        "model": request.model,
+        "system": request.system,
+        "context": request.context,
+        "tools": tools,
+        "max_tokens": request.max_tokens,
+        "thinking": request.thinking,
+        "cache_ttl": request.cache_ttl,
+    }
+
+
+def _settings(request: ModelRequest) -> ModelRequest:
+    """What a person sets, without what is written for the model."""
+    return replace(request, system="", context="", messages=())
+
+
+def _spec(tool: Json) -> ToolSpec | None:
+    match tool:
+        case {"name": str(name), "description": str(description), "parameters": dict(parameters)}:
+            return ToolSpec(name=name, description=description, parameters=parameters)
+        case _:
+            return None
+
+
+def _files(value: Json) -> dict[str, str]:
+    if not isinstance(value, dict):
+        return {}
+    return {name: digest for name, digest in value.items() if isinstance(digest, str)}
+
+
+def _compacted_since(entries: Sequence[Entry]) -> bool:
+    for entry in reversed(entries):
+        if isinstance(entry.body, Compacted):
+            return True
+        if isinstance(entry.body, Custom) and entry.body.kind == CONTEXT:
+            return False
+    return False

@@ -1,7 +1,7 @@
 """The batch APIs of OpenAI, Voyage and Gemini: files of lines up, files of lines down."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memory.embed.batch_api import JobFailed, by_place
@@ -185,8 +185,8 @@ def _read_gemini(line: Json) -> tuple[str, Json]:
     return _text(line, "key"), member(member(response, "embedding"), "values")
 
 
-def _text(body: Json | Mapping[str, Json], name: str) -> str:
-    found = body.get(name) if isinstance(body, Mapping) else None
+def _text(body: Json, name: str) -> str:
+    found = member(body, name)
     if not isinstance(found, str) or not found:
         raise BadAnswer(f"it names no {name}")
     return found

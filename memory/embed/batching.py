@@ -11,7 +11,8 @@ from tenacity import (
     RetryCallState,
     retry_if_exception,
     stop_after_attempt,
-    wait_exponential_jitter,
+    wait_exponential,
+    wait_random,
 )
 
 from memory.embed.embedder import Kind, Vector
@@ -40,8 +41,9 @@ class TooSlow(Fault):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """`max_chars` counts characters; a longer text goes alone. The seconds are those of a batch with all of
-    its tries; `longest_wait` bounds what a server may ask us to wait. `pause` is the first wait between tries
-    (then twice as long each time, and up to a fifth more)."""
+    its tries; a question, for which a person waits, gets fewer of these. `longest_wait` bounds what a server
+    may ask us to wait. `pause` is the first wait between tries (then twice as long each time, and up to a
+    fifth of it more)."""
 
     max_texts: int
     max_chars: int
@@ -49,6 +51,7 @@ class Limits:
     query_seconds: float
     batch_seconds: float
     tries: int = 4
+    query_tries: int = 2
     pause: float = 0.5
     longest_pause: float = 8.0
     longest_wait: float = 60.0
@@ -70,7 +73,7 @@ class Batcher:
     async def embed(self, texts: Sequence[str], kind: Kind, *, dims: int) -> list[Vector]:
         """Unit vectors of `dims` dimensions (0: any) in the order of the texts. Raises Fault."""
         if kind == "query":
-            return await self._in_time(texts, kind, dims, self._limits.query_seconds)
+            return await self._pieces(texts, kind, dims)
         try:
             async with asyncio.TaskGroup() as group:
                 cut = batches(texts, max_texts=self._limits.max_texts, max_chars=self._limits.max_chars)
@@ -82,38 +85,39 @@ class Batcher:
     async def once(self, ask: Callable[[], Awaitable[list[Json]]], *, dims: int) -> list[Vector]:
         """What one request of the caller's brings, with the same tries and limits. Raises Fault."""
         async with self._under_way:
-            return await self._limited(ask, dims, self._limits.batch_seconds)
+            return await self._limited(ask, "document", dims)
 
     async def _in_turn(self, texts: Sequence[str], dims: int) -> list[Vector]:
         async with self._under_way:
-            return await self._in_time(texts, "document", dims, self._limits.batch_seconds)
+            return await self._pieces(texts, "document", dims)
 
-    async def _in_time(self, texts: Sequence[str], kind: Kind, dims: int, seconds: float) -> list[Vector]:
+    async def _pieces(self, texts: Sequence[str], kind: Kind, dims: int) -> list[Vector]:
         try:
-            return await self._limited(functools.partial(self._sender.send, texts, kind), dims, seconds)
+            return await self._limited(functools.partial(self._sender.send, texts, kind), kind, dims)
         except TooLarge:
             if len(texts) > 1:
                 half = len(texts) // 2
-                first = await self._in_time(texts[:half], kind, dims, seconds)
-                return first + await self._in_time(texts[half:], kind, dims, seconds)
+                first = await self._pieces(texts[:half], kind, dims)
+                return first + await self._pieces(texts[half:], kind, dims)
             if len(texts[0]) <= _SHORTEST:
                 raise
-            return await self._in_time([texts[0][: len(texts[0]) // 2]], kind, dims, seconds)
+            return await self._pieces([texts[0][: len(texts[0]) // 2]], kind, dims)
 
-    async def _limited(
-        self, ask: Callable[[], Awaitable[list[Json]]], dims: int, seconds: float
-    ) -> list[Vector]:
+    async def _limited(self, ask: Callable[[], Awaitable[list[Json]]], kind: Kind, dims: int) -> list[Vector]:
+        limits = self._limits
+        seconds = limits.query_seconds if kind == "query" else limits.batch_seconds
+        tries = limits.query_tries if kind == "query" else limits.tries
         try:
             async with asyncio.timeout(seconds):
-                raw = await persistently(ask, self._limits)
+                raw = await persistently(ask, limits, tries=tries)
         except TimeoutError as error:
             raise TooSlow(f"gave no answer within {seconds:g} s") from error
         return await asyncio.to_thread(lambda: [to_vector(one, dims=dims) for one in raw])
 
 
-async def persistently(ask: Callable[[], Awaitable[T]], limits: Limits) -> T:
+async def persistently(ask: Callable[[], Awaitable[T]], limits: Limits, *, tries: int | None = None) -> T:
     """What `ask` gives, tried again after a Passing fault, later each time or when the server says. Raises
-    the last fault."""
+    the last fault. `tries` None: as many as the limits say."""
 
     def passing(error: BaseException) -> bool:
         return isinstance(error, Passing) and (error.wait or 0) <= limits.longest_wait
@@ -123,9 +127,14 @@ async def persistently(ask: Callable[[], Awaitable[T]], limits: Limits) -> T:
         asked = error.wait if isinstance(error, Passing) else None
         return own(state) if asked is None else max(asked, limits.pause)
 
-    own = wait_exponential_jitter(initial=limits.pause, max=limits.longest_pause, jitter=limits.pause / 5)
+    own = wait_exponential(multiplier=limits.pause, max=limits.longest_pause) + wait_random(
+        0, limits.pause / 5
+    )
     retrying = AsyncRetrying(
-        retry=retry_if_exception(passing), stop=stop_after_attempt(limits.tries), wait=pause, reraise=True
+        retry=retry_if_exception(passing),
+        stop=stop_after_attempt(tries or limits.tries),
+        wait=pause,
+        reraise=True,
     )
     return await retrying(ask)
 

@@ -11,7 +11,7 @@ _MOST = 200
 _TOO_LARGE = re.compile(
     r"too (large|long|big)|too many (\w+ )?(tokens|inputs|texts)|maximum context|context length"
     r"|max(imum)? (\w+ ){0,3}(tokens|batch size|inputs)|batch size|token limit|request payload"
-    r"|exceeds? .{0,40}(limit|tokens|length)|at most \d+ requests"
+    r"|exceeds? .{0,40}(limit|tokens|length)|at most \d+ requests|max [\d,]+ tokens"
 )
 _QUOTA = re.compile(r"insufficient_quota|credit|payment required|insufficient (balance|funds)")
 _RATE = re.compile(

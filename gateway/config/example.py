@@ -23,6 +23,8 @@ _ENTRIES: Mapping[str, tuple[tuple[str, Mapping[str, str]], ...]] = {
         ("ollama", {"api": "openai_chat", "base_url": "http://127.0.0.1:11434/v1"}),
     ),
     "models": (("my-model", {"context_window": "128000", "max_output": "8192"}),),
+    "by_kind": (("group", {"daily_at": "null", "idle_minutes": "240"}),),
+    "by_channel": (("telegram", {"daily_at": '"05:30"'}),),
 }
 _WIDTH = 108
 

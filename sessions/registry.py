@@ -32,7 +32,7 @@ class Registry:
     """The records of all keys. Each change is a line with the whole record, written before it counts;
     the last line of a key holds. Thread-safe.
 
-    The journal is compacted when it has grown to four times what it needs.
+    The journal is compacted when it has grown to four times what it needs; earlier sessions of a key stay.
     """
 
     def __init__(self, journal: Journal, transcripts: Callable[[str], Path]) -> None:
@@ -40,6 +40,7 @@ class Registry:
         self._transcripts = transcripts
         self._lock = threading.Lock()
         self._records: dict[SessionKey, SessionRecord] = {}
+        self._keys: dict[str, SessionKey] = {}
         self._lines = 0
         self._replay()
 
@@ -60,6 +61,10 @@ class Registry:
 
     def get(self, key: SessionKey) -> SessionRecord | None:
         return self._records.get(key)
+
+    def key_of(self, session_id: str) -> SessionKey | None:
+        """Whose session it is or was; None when that was never recorded."""
+        return self._keys.get(session_id)
 
     def records(self) -> list[SessionRecord]:
         """All of them, the last seen first."""
@@ -93,8 +98,9 @@ class Registry:
     def _record(self, record: SessionRecord) -> SessionRecord:
         self._journal.append(_record_json(record))
         self._records[record.key] = record
+        self._keys[record.session_id] = record.key
         self._lines += 1
-        if self._lines > 4 * len(self._records) + _SLACK:
+        if self._lines > 4 * len(self._keys) + _SLACK:
             self._compact()
         return record
 
@@ -104,7 +110,7 @@ class Registry:
             self._journal.compact(_last_of_each)
         except OSError as error:
             logger.warning("%s could not be compacted: %s", self._journal.path, error)
-        self._lines = len(self._records)
+        self._lines = len(self._keys)
 
     def _replay(self) -> None:
         strange = 0
@@ -115,17 +121,21 @@ class Registry:
                 strange += 1
             else:
                 self._records[record.key] = record
+                self._keys[record.session_id] = record.key
         if strange:
             logger.warning("%s: %d lines are no records of sessions", self._journal.path, strange)
 
 
 def _last_of_each(objects: Iterator[JsonObject]) -> Iterator[JsonObject]:
-    """What holds of each key; a line without a key is kept as it is."""
-    last: dict[tuple[str, str], JsonObject] = {}
+    """The last line of each session, in the order in which they were written, so that a key's last one is
+    still its current one; a line without a key is kept as it is."""
+    last: dict[tuple[str, str, str], JsonObject] = {}
     for stored in objects:
         match stored:
             case {"type": str(kind), "key": str(key)}:
-                last[kind, key] = stored
+                place = (kind, key, str(stored.get("sessionId")))
+                last.pop(place, None)
+                last[place] = stored
             case _:
                 yield stored
     yield from last.values()

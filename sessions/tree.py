@@ -49,13 +49,17 @@ class Tree:
 
     def path(self) -> list[Entry]:
         """From the root to the entry added last."""
-        path = []
-        position = len(self._entries) - 1
-        while position != _ROOT:
-            path.append(self._entries[position])
-            position = self._parents[position]
-        path.reverse()
-        return path
+        return [self._entries[place] for place in self.places()]
+
+    def places(self) -> list[int]:
+        """Those of the path's entries among all that were added, from 0."""
+        places = []
+        place = len(self._entries) - 1
+        while place != _ROOT:
+            places.append(place)
+            place = self._parents[place]
+        places.reverse()
+        return places
 
     def _parent_of(self, stored: JsonObject) -> int:
         previous = len(self._entries) - 1

@@ -136,9 +136,9 @@ class FakeTool:
         return ToolOutput.of(self.answer)
 
 
-def turn(*, trust: str = "owner") -> Turn:
+def turn(*, trust: str = "owner", key: str = "agent:main:main") -> Turn:
     return Turn(
-        key=SessionKey(agent="main", kind="main"),
+        key=SessionKey.parse(key),
         session_id="s1",
         sender="owner",
         trust="owner" if trust == "owner" else "guest",

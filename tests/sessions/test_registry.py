@@ -211,3 +211,22 @@ def test_what_cannot_be_written_does_not_count(path: Path) -> None:
     record = registry.get(MAIN)
     assert record is not None
     assert record.session_id == "s-1"
+
+
+def test_whose_an_earlier_session_was_is_known_after_a_compaction_too(path: Path) -> None:
+    registry = open_registry(path)
+    registry.start(MAIN, "s-1", AT)
+    registry.start(WORK, "s-2", AT)
+    registry.start(MAIN, "s-3", AT)
+    registry.start(MAIN, "s-1", AT)  # gone back to
+    for number in range(2_100):
+        registry.touch(WORK, AT, number)
+    registry.close()
+
+    again = open_registry(path)
+
+    assert len(path.read_text().splitlines()) < 200
+    assert [again.key_of(name) for name in ("s-1", "s-2", "s-3", "s-4")] == [MAIN, WORK, MAIN, None]
+    current = again.get(MAIN)
+    assert current is not None
+    assert current.session_id == "s-1"

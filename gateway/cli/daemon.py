@@ -50,8 +50,9 @@ def _over(config: Config, host: str | None, port: int | None) -> Config:
 
 def _keys(config: Config) -> list[str]:
     memories = [config.memory_of(agent.id).search for agent in config.agents.list]
-    keys = [one.api_key for one in (*config.models.providers.values(), *memories) if one.api_key]
-    keys += [value for memory in memories for value in memory.headers.values()]
+    keys = [one.api_key for one in config.models.providers.values() if one.api_key]
+    keys += [one.api_key for one in memories if one.api_key]
+    keys += [value for one in memories for value in one.headers.values()]
     return [key.get_secret_value() for key in keys]
 
 

@@ -30,7 +30,7 @@ from memory.embed.embedder import MemoryUnavailable
 from memory.files import MemoryRefused
 from memory.hybrid import SearchResult
 from memory.index import IndexStatus, MemoryIndex
-from memory.indexer import SyncProgress, SyncReport
+from memory.orders import SyncProgress, SyncReport
 from memory.reading import NoteText
 from sessions.key import BadSessionKey, SessionKey
 from sessions.messages import Message

@@ -1,24 +1,36 @@
-"""One SQLite file: a thread that writes, a thread that reads, and transactions that are functions."""
+"""One SQLite file: a thread that writes, a thread that reads, and transactions that are functions.
+
+Another file may be put in its place at any time, by this process or another one: each transaction holds a
+shared lock between processes, and begins on the file that is there; who replaces the file holds the lock
+alone.
+"""
 
 import asyncio
-import importlib.util
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
 import apsw
 
-from memory.schema import SCHEMA, SCHEMA_KEY, TABLES
+from memory.filelock import FileLock, LockedElsewhere
+from memory.opening import (
+    NOTES,
+    Layout,
+    Work,
+    bundled_extension,
+    connect,
+    ensure_tables,
+    load_vectors,
+    transaction,
+)
 
 T = TypeVar("T")
-Work = Callable[[apsw.Connection], T]
 
 # What SQLite says of a file that is not, or no longer, a database.
 Broken = (apsw.CorruptError, apsw.NotADBError)
-
-_BUSY_MS = 5_000
 
 
 class DatabaseClosed(Exception):
@@ -33,34 +45,39 @@ class Database:
     """Opened by the first use. `vector_problem` says, after that, why sqlite-vec could not be loaded, if so.
 
     `set_aside` names the broken file that was moved away to make room for a new one, once there was one.
+    `generation` is another number whenever another file was opened than before, 0 before the first use.
     """
 
-    def __init__(self, path: Path, *, extension: Path | None = None) -> None:
+    def __init__(self, path: Path, *, extension: Path | None = None, layout: Layout = NOTES) -> None:
         self.path = path
+        self._layout = layout
         self.vector_problem: str | None = None
         self.set_aside: Path | None = None
-        self._extension = extension or _bundled_extension()
-        self._writer = _Worker(self._open_for_writing, "memory-write")
-        self._reader = _Worker(self._open_for_reading, "memory-read")
-        self._inode: int | None = None
+        self.generation = 0
+        self._extension = extension or bundled_extension()
+        self._writer = _Worker(self, "memory-write", query_only=False)
+        self._reader = _Worker(self, "memory-read", query_only=True)
         self._made = threading.Lock()
+        self._inode = (0, 0)
 
     async def run(self, work: Work[T]) -> T:
         """The result of `work` in one write transaction; any exception undoes it."""
-        return await self._writer.do(lambda connection: _transaction(connection, "IMMEDIATE", work))
+        return await self._writer.do(lambda connection: transaction(connection, "IMMEDIATE", work))
 
     async def read(self, work: Work[T]) -> T:
         """The result of `work` over one unchanging view."""
-        return await self._reader.do(lambda connection: _transaction(connection, "DEFERRED", work))
+        return await self._reader.do(lambda connection: transaction(connection, "DEFERRED", work))
 
-    def is_current(self) -> bool:
-        """False when the file that is open is no longer the one at `path`: deleted, or put in its place."""
-        if self._inode is None:
-            return True
-        try:
-            return self.path.stat().st_ino == self._inode
-        except FileNotFoundError:
-            return False
+    async def discard(self, generation: int) -> None:
+        """Move the broken file away, unless another one is there than that of `generation`."""
+        await self._writer.between(lambda: self._discard(generation))
+
+    async def replace_by(self, made: Path) -> None:
+        """Put a finished and closed database file in the place of this one, at once and whole.
+
+        Raises DatabaseUnusable when others are busy with it for too long.
+        """
+        await self._writer.between(lambda: self._put(made))
 
     async def aclose(self) -> None:
         """Waits for the work in hand. May be called again."""
@@ -70,154 +87,186 @@ class Database:
         self._reader.close()
         self._writer.close()
 
-    def _open_for_reading(self) -> apsw.Connection:
+    def lock(self) -> FileLock:
+        """A lock between all who use the file, and the folder to have it in. Raises OSError."""
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return FileLock(self.path.with_name(self.path.name + ".lock"))
+
+    def inode(self) -> tuple[int, int] | None:
+        """The file at the path now; None when there is none."""
+        try:
+            info = self.path.stat()
+        except FileNotFoundError:
+            return None
+        return info.st_dev, info.st_ino
+
+    def connect(self) -> tuple[apsw.Connection, tuple[int, int]]:
+        """A connection to a file with our tables, and which file it is. Held: the lock, shared.
+
+        Raises Broken, OSError, DatabaseUnusable.
+        """
         with self._made:
-            if self._inode is None:
-                self._prepare().close()
-        connection = self._connect(apsw.SQLITE_OPEN_READWRITE)
-        connection.execute("PRAGMA query_only = ON")
-        return connection
+            try:
+                self.path.touch(mode=0o600, exist_ok=True)
+                self.path.chmod(0o600)
+            except OSError as error:
+                raise self.cannot_be_made(error) from error
+            connection = self._open()
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                new = transaction(connection, "IMMEDIATE", lambda opened: ensure_tables(opened, self._layout))
+            except apsw.Error:
+                connection.close()
+                raise
+            inode = self.inode() or (0, 0)
+            if new or inode != self._inode:
+                self._inode = inode
+                self.generation += 1
+        return connection, inode
 
-    def _open_for_writing(self) -> apsw.Connection:
-        with self._made:
-            return self._prepare()
-
-    def _prepare(self) -> apsw.Connection:
-        """A connection to a file with our tables. A broken file, or one of another schema, is set aside."""
+    def _open(self) -> apsw.Connection:
         try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.path.touch(mode=0o600, exist_ok=True)
-            self.path.chmod(0o600)
-        except OSError as error:
-            raise DatabaseUnusable(
-                f"The memory index {self.path} cannot be made: {error.strerror or error}. "
-                "Check the folder's owner and the free space."
-            ) from error
-        try:
-            connection = self._checked()
-        except Broken:
-            self.move_aside()
-            self.path.touch(mode=0o600)
-            connection = self._checked()
-        self._inode = self.path.stat().st_ino
-        return connection
-
-    def _checked(self) -> apsw.Connection:
-        if _is_cut_short(self.path):
-            raise apsw.CorruptError(f"{self.path} is shorter than its header says")
-        connection = self._connect(apsw.SQLITE_OPEN_READWRITE)
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            _transaction(connection, "IMMEDIATE", _ensure_tables)
-        except apsw.Error:
-            connection.close()
-            raise
-        return connection
-
-    def _connect(self, flags: int) -> apsw.Connection:
-        try:
-            connection = apsw.Connection(str(self.path), flags=flags)
+            connection = connect(self.path)
         except apsw.CantOpenError as error:
             raise DatabaseUnusable(
                 f"The memory index {self.path} cannot be opened: {error}. Check who owns it."
             ) from error
-        connection.set_busy_timeout(_BUSY_MS)
-        connection.execute("PRAGMA synchronous = NORMAL")
-        self._load_vectors(connection)
+        self.vector_problem = load_vectors(connection, self._extension)
         return connection
 
-    def _load_vectors(self, connection: apsw.Connection) -> None:
+    def replace_unreadable(self) -> None:
+        """Move the file away if it is still one that cannot be opened. Held: the lock, alone."""
         try:
-            connection.enable_load_extension(True)
-            connection.load_extension(str(self._extension))
-        except (apsw.Error, AttributeError) as error:
-            self.vector_problem = f"sqlite-vec cannot be loaded ({error})"
+            connection, _ = self.connect()
+        except Broken:
+            self._move_aside()
         else:
-            connection.enable_load_extension(False)
+            connection.close()
 
-    def move_aside(self) -> Path:
-        """Rename the file to <name>.broken-<n>; nothing may be using it. Its write-ahead log goes with it."""
+    def _discard(self, generation: int) -> None:
+        if generation == self.generation and self.inode() == self._inode:
+            self._move_aside()
+
+    def _move_aside(self) -> None:
+        """Rename the file to <name>.broken-<n>. Its write-ahead log goes with it."""
         number = 1
         while (target := self.path.with_name(f"{self.path.name}.broken-{number}")).exists():
             number += 1
         self.path.rename(target)
+        self._forget_log()
+        self.set_aside = target
+
+    def _put(self, made: Path) -> None:
+        if self.inode() is not None:
+            self._empty_log()
+        # In this order: a kill in between leaves either file whole, and beside it an empty log.
+        made.replace(self.path)
+        self._forget_log()
+
+    def _empty_log(self) -> None:
+        try:
+            connection = self._open()
+            try:
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            finally:
+                connection.close()
+        except apsw.Error:
+            return  # the file is broken, or no database: what replaces it does not need it
+
+    def _forget_log(self) -> None:
         for ending in ("-wal", "-shm"):
             self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
-        self.set_aside = target
-        return target
+
+    def cannot_be_made(self, error: OSError) -> DatabaseUnusable:
+        return DatabaseUnusable(
+            f"The memory index {self.path} cannot be made: {error.strerror or error}. "
+            "Check the folder's owner and the free space."
+        )
 
 
 class _Worker:
-    """A thread with a connection of its own, made by the first job in it."""
+    """A thread with a connection of its own, made by the first job in it and whenever the file is another."""
 
-    def __init__(self, connect: Callable[[], apsw.Connection], name: str) -> None:
-        self._connect = connect
+    def __init__(self, owner: Database, name: str, *, query_only: bool) -> None:
+        self._owner = owner
+        self._query_only = query_only
         self._connection: apsw.Connection | None = None
+        self._inode = (0, 0)
+        self._lock: FileLock | None = None
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
         self._closed = False
 
     async def do(self, job: Work[T]) -> T:
-        if self._closed:
-            raise DatabaseClosed("The memory index is closed.")
-        return await asyncio.get_running_loop().run_in_executor(self._pool, self._do, job)
+        return await self._submit(lambda: self._do(job))
 
-    def _do(self, job: Work[T]) -> T:
-        if self._connection is None:
-            self._connection = self._connect()
-        return job(self._connection)
+    async def between(self, job: Callable[[], None]) -> None:
+        """Run `job` while no transaction is open anywhere, and this thread has no connection."""
+        await self._submit(lambda: self._between(job))
 
     def close(self) -> None:
         if self._closed:
             return
         self._closed = True
-        self._pool.submit(self._disconnect)
+        self._pool.submit(self._end)
         self._pool.shutdown(wait=True)
+
+    async def _submit(self, job: Callable[[], T]) -> T:
+        if self._closed:
+            raise DatabaseClosed("The memory index is closed.")
+        return await asyncio.get_running_loop().run_in_executor(self._pool, job)
+
+    def _do(self, job: Work[T]) -> T:
+        try:
+            with self._held(alone=False):
+                return job(self._current())
+        except Broken:
+            if self._connection is not None:
+                raise
+        self._between(self._owner.replace_unreadable)
+        with self._held(alone=False):
+            return job(self._current())
+
+    def _between(self, job: Callable[[], None]) -> None:
+        with self._held(alone=True):
+            self._disconnect()
+            job()
+
+    @contextmanager
+    def _held(self, *, alone: bool) -> Iterator[None]:
+        with ExitStack() as stack:
+            try:
+                if self._lock is None:
+                    self._lock = self._owner.lock()
+                stack.enter_context(self._lock.alone() if alone else self._lock.shared())
+            except LockedElsewhere as error:
+                raise DatabaseUnusable(
+                    f"The memory index {self._owner.path} is in use elsewhere for too long. End other "
+                    "commands of clawd and try again."
+                ) from error
+            except OSError as error:
+                raise self._owner.cannot_be_made(error) from error
+            yield
+
+    def _current(self) -> apsw.Connection:
+        """The connection to the file that is at the path now. Held: the lock, shared."""
+        if self._connection is not None and self._owner.inode() == self._inode:
+            return self._connection
+        self._disconnect()
+        connection, self._inode = self._owner.connect()
+        if self._query_only:
+            connection.execute("PRAGMA query_only = ON")
+        self._connection = connection
+        return connection
 
     def _disconnect(self) -> None:
         if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+            connection, self._connection = self._connection, None
+            connection.close()
 
-
-def _transaction(connection: apsw.Connection, kind: str, work: Work[T]) -> T:
-    connection.execute(f"BEGIN {kind}")
-    try:
-        result = work(connection)
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-    return result
-
-
-def _ensure_tables(connection: apsw.Connection) -> None:
-    """Raises CorruptError when the file holds other tables than ours: it is derived, so a new one is made."""
-    tables = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
-    if not tables:
-        connection.execute(TABLES)
-        connection.execute("INSERT INTO meta VALUES(?, ?)", (SCHEMA_KEY, SCHEMA))
-        return
-    if "meta" not in tables:
-        raise apsw.CorruptError("this is no memory index")
-    rows = list(connection.execute("SELECT value FROM meta WHERE key = ?", (SCHEMA_KEY,)))
-    if rows != [(SCHEMA,)]:
-        raise apsw.CorruptError("this is a memory index of another version")
-
-
-def _is_cut_short(path: Path) -> bool:
-    """Whether the file has fewer pages than its header counts (SQLite file format, 1.3): half a copy."""
-    with path.open("rb") as file:
-        header = file.read(100)
-        size = file.seek(0, 2)
-    if len(header) < 100:
-        return bool(header)
-    page = int.from_bytes(header[16:18], "big")
-    return size < int.from_bytes(header[28:32], "big") * (65_536 if page == 1 else page)
-
-
-def _bundled_extension() -> Path:
-    """Where the sqlite-vec package keeps its library; the package itself is slow to import."""
-    spec = importlib.util.find_spec("sqlite_vec")
-    folders = list(spec.submodule_search_locations or ()) if spec else []
-    return Path(folders[0], "vec0") if folders else Path("vec0")
+    def _end(self) -> None:
+        if self._connection is not None:
+            with suppress(DatabaseUnusable), self._held(alone=False):
+                self._disconnect()
+            self._disconnect()
+        if self._lock is not None:
+            self._lock.close()

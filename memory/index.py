@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -20,16 +21,20 @@ from memory.embed.embedder import (
 from memory.embed.providers import AUTOMATIC, WORDS_ONLY
 from memory.files import FileProblem, confine, read_note, refusal
 from memory.hybrid import SearchHit, SearchResult
-from memory.indexer import Indexer, Outcome, SyncProgress, SyncReport, identity_of
+from memory.indexer import Indexer
+from memory.meanings import identity_of
+from memory.orders import Outcome, SyncProgress, SyncReport
 from memory.reading import NoteText, excerpt
 from memory.schema import EMBEDDER_KEY
 from memory.search import Meaning, Question, find
 from memory.settings import MemorySettings
-from memory.upkeep import Upkeep, opener
+from memory.upkeep import Rules, Upkeep, opener
 from memory.words import Analyzer, has_words
 
 _MOST_RESULTS = 50
 _LONGEST_QUESTION = 2_000
+_LOOK_SECONDS = 0.25
+_WORTH_WAITING = 256  # chunks: two seconds of the local model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,22 +85,34 @@ class MemoryIndex:
         self._questions = Analyzer()
         self._last = SyncReport()
         self._upkeep = Upkeep(
-            open_database=opener(database, vector_extension),
+            path=database,
+            open_database=opener(vector_extension),
             indexer=Indexer(workspace=workspace, settings=settings, documents=documents),
             embedder=self._embedder,
-            required=self._required,
-            retry_seconds=retry_seconds,
+            rules=Rules(
+                required=self._required,
+                free=not self._required or settings.search.fallback is not None,
+                retry_seconds=retry_seconds,
+            ),
         )
 
     async def sync(
-        self, *, force: bool = False, progress: Callable[[SyncProgress], None] | None = None
+        self,
+        *,
+        force: bool = False,
+        accept: bool = False,
+        progress: Callable[[SyncProgress], None] | None = None,
     ) -> SyncReport:
-        """Bring the index up to date with the notes; `force` reads every note again.
+        """Bring the index up to date with the notes.
 
-        Callers at the same time share one run. Raises MemoryUnavailable when the index cannot be written, or
+        `force` makes it anew from all notes, beside the old one, which goes on until then. With `accept` that
+        is also done when it was made with another model and the configured one may cost something. Callers at
+        the same time share one run. Raises MemoryUnavailable when the index cannot be written, or
         when the explicitly named provider cannot embed (the words are up to date then).
         """
-        outcome = await asyncio.shield(self._upkeep.order(force=force, progress=progress).task)
+        outcome = await asyncio.shield(
+            self._upkeep.order(force=force, accept=accept or force, progress=progress).task
+        )
         if outcome.unavailable is not None and self._required:
             raise outcome.unavailable
         return await self._report(outcome)
@@ -207,15 +224,27 @@ class MemoryIndex:
         )
         return self._last
 
+    def stale(self) -> None:
+        """Any note may be another than it was: the next search looks. Who writes in this process says so."""
+        self._upkeep.touched()
+
     async def _freshen(self, warnings: list[str]) -> None:
         """Bring the index up to date, or far enough; what hinders that becomes a warning, or the end."""
+        if self._upkeep.fresh:
+            return
         run = self._upkeep.order()
         ready = asyncio.ensure_future(run.order.words_ready.wait())
         await asyncio.wait({ready, run.task}, return_when=asyncio.FIRST_COMPLETED)
         ready.cancel()
-        await asyncio.wait({run.task}, timeout=self._patience_seconds)
+        until = time.monotonic() + self._patience_seconds
+        while not run.task.done() and time.monotonic() < until and await self._is_little():
+            await asyncio.wait({run.task}, timeout=min(_LOOK_SECONDS, self._patience_seconds))
         if not run.task.done():
-            warnings.append("New notes are still being indexed; for now they are found by their words alone.")
+            warnings.append(
+                "The memory index is being made anew; until that is done, the old one answers."
+                if self._upkeep.rebuilding
+                else "New notes are still being indexed; for now they are found by their words alone."
+            )
             return
         try:
             outcome = run.task.result()
@@ -225,6 +254,11 @@ class MemoryIndex:
         if outcome.unavailable is not None and self._required:
             raise outcome.unavailable
         await self._report(outcome)
+
+    async def _is_little(self) -> bool:
+        """Whether what is left to do is worth waiting for."""
+        totals = await self._upkeep.read(queries.totals)
+        return (totals.chunks if self._upkeep.rebuilding else totals.waiting) <= _WORTH_WAITING
 
     async def _meaning(self, asked: str, warnings: list[str]) -> Meaning | None:
         """The question as a vector; None, and a warning, where words alone have to do."""
@@ -237,9 +271,12 @@ class MemoryIndex:
             return None
         try:
             pinned = await settled(embedder)
-            if await self._upkeep.read(partial(queries.meta, key=EMBEDDER_KEY)) == identity_of(pinned):
+            made_with = await self._upkeep.read(partial(queries.meta, key=EMBEDDER_KEY))
+            if made_with == identity_of(pinned):
                 (vector,) = await pinned.embed([asked], kind="query")
                 return Meaning(vector=vector, floor=pinned.floor, ceiling=pinned.ceiling)
+            if made_with is not None and self._required:
+                raise self._upkeep.other_model(made_with, identity_of(pinned))
             warnings.append(_words_only(f"the index is not yet made with {pinned.provider}"))
         except EmbedderChanged as change:
             warnings.append(_words_only(str(change)))

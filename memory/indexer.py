@@ -1,105 +1,25 @@
 """Bringing an index up to date with the notes: first all words, then the vectors that are missing."""
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal
-
-import apsw
 
 from memory import queries
 from memory.chunks import chunk
 from memory.database import Database
 from memory.documents import Documents, is_document
-from memory.embed.embedder import Embedder, EmbedderChanged, MemoryUnavailable, settled
+from memory.embed.embedder import Embedder
 from memory.files import FileProblem, FoundFile, Listing, NoteFile, list_files, read_note, too_large
+from memory.meanings import Meanings
+from memory.mending import Damage, damage, mend
+from memory.orders import Order, Outcome
 from memory.queries import FileRow, NewChunk
-from memory.schema import CUT_KEY, EMBEDDER_KEY, cut_identity
+from memory.schema import CUT_KEY, cut_identity
 from memory.settings import MemorySettings
 from memory.words import Analyzer
 
-_EMBEDDED_AT_ONCE = 32
-_MOST_CHANGES = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SyncProgress:
-    """`done` of `total` notes read, or chunks embedded."""
-
-    stage: Literal["reading", "embedding"]
-    done: int
-    total: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SyncReport:
-    """What a synchronisation did.
-
-    `files` and `chunks` are in the index now, `waiting` of those chunks have no vector yet. `indexed` notes
-    were read and stored anew, `removed` went, `embedded` texts were given to the model. `failed` notes are
-    not in the index; each `warning` is a sentence.
-    """
-
-    files: int = 0
-    chunks: int = 0
-    waiting: int = 0
-    indexed: int = 0
-    removed: int = 0
-    embedded: int = 0
-    failed: tuple[FileProblem, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(slots=True, kw_only=True)
-class Order:
-    """One synchronisation: what is wanted, and what others may see of it while it runs.
-
-    `words_ready` is set when the keyword index is up to date. `yield_to_next` says that the embedding of the
-    rest is to be left to a newer order.
-    """
-
-    force: bool = False
-    listeners: list[Callable[[SyncProgress], None]] = field(default_factory=list)
-    words_ready: asyncio.Event = field(default_factory=asyncio.Event)
-    yield_to_next: Callable[[], bool] = lambda: False
-
-    def tell(self, stage: Literal["reading", "embedding"], done: int, total: int) -> None:
-        for listener in self.listeners:
-            listener(SyncProgress(stage=stage, done=done, total=total))
-
-
-@dataclass(slots=True, kw_only=True)
-class Outcome:
-    """What was done. `unavailable` is why vectors are missing; `unfinished`: a newer order makes them."""
-
-    indexed: int = 0
-    removed: int = 0
-    embedded: int = 0
-    failed: list[FileProblem] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    unavailable: MemoryUnavailable | None = None
-    unfinished: bool = False
-
-    def joined_by(self, later: "Outcome") -> "Outcome":
-        """The sum of both; what fails, and whether anything is left, is what the later one says."""
-        return Outcome(
-            indexed=self.indexed + later.indexed,
-            removed=self.removed + later.removed,
-            embedded=self.embedded + later.embedded,
-            failed=later.failed,
-            warnings=self.warnings + later.warnings,
-            unavailable=later.unavailable,
-            unfinished=later.unfinished,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Prepared:
-    row: FileRow
-    chunks: list[NewChunk]
-    damaged: bool
+_AT_ONCE = 100  # chunks a transaction stores or removes: some 20 ms
 
 
 class Indexer:
@@ -112,71 +32,96 @@ class Indexer:
         self._documents = documents
         self._settings = settings
         self._analyzer = Analyzer()
-        self._healed: Database | None = None
+        self._mended = 0
 
     async def bring_up(self, database: Database, embedder: Embedder | None, order: Order) -> Outcome:
-        """Do all that is to do. Raises what the database raises; what else fails is in the outcome."""
+        """Do all that can be done to the index as it is; what needs one made anew is in the outcome.
+
+        Raises what the database raises; what else fails is in the outcome.
+        """
         outcome = Outcome()
-        await self._begin(database)
-        await self._words(database, order, outcome)
+        await self._mend(database)
+        cut = cut_identity(self._settings.chunking)
+        known = await database.read(partial(queries.meta, key=CUT_KEY))
+        if known is None:
+            await database.run(partial(queries.set_meta, key=CUT_KEY, value=cut))
+        outcome.recut = known not in {None, cut}
+        await self._words(database, order, outcome, force=False)
         order.words_ready.set()
         if embedder is not None and database.vector_problem is None:
-            await _meanings(database, embedder, order, outcome)
+            await self._meanings(database, database).bring_up(embedder, order, outcome)
         return outcome
 
-    async def _begin(self, database: Database) -> None:
-        if self._healed is not database:
-            await database.run(queries.heal)
-            self._healed = database
+    async def make(self, made: Database, cache: Database, embedder: Embedder | None, order: Order) -> Outcome:
+        """The same for an index that nobody searches yet, beside the one whose cache it uses. Called again,
+        it takes in what has changed meanwhile."""
+        outcome = Outcome()
         cut = cut_identity(self._settings.chunking)
-        if await database.read(partial(queries.meta, key=CUT_KEY)) != cut:
-            await database.run(queries.forget_files)
-            await database.run(partial(queries.set_meta, key=CUT_KEY, value=cut))
+        first = await made.read(partial(queries.meta, key=CUT_KEY)) is None
+        if first:
+            await made.run(partial(queries.set_meta, key=CUT_KEY, value=cut))
+        await self._words(made, order, outcome, force=first)
+        if embedder is not None and made.vector_problem is None:
+            await self._meanings(made, cache).bring_up(embedder, order, outcome)
+        return outcome
 
-    async def _words(self, database: Database, order: Order, outcome: Outcome) -> None:
+    def _meanings(self, database: Database, cache: Database) -> Meanings:
+        return Meanings(database, cache=cache, keep_entries=self._settings.search.cache_entries)
+
+    async def _mend(self, database: Database) -> None:
+        """Once for each file: a kill in the middle may have left tables that do not agree."""
+        await database.read(queries.totals)  # opens the file that is there now
+        if self._mended == database.generation:
+            return
+        self._mended = database.generation
+        found = await database.read(damage)
+        if found != Damage():
+            await database.run(partial(mend, found=found))
+
+    async def _words(self, database: Database, order: Order, outcome: Outcome, *, force: bool) -> None:
         known = await database.read(queries.files)
-        listing = await asyncio.to_thread(self._list, known, force=order.force)
+        listing = await asyncio.to_thread(self._list, known, force=force)
         outcome.failed += listing.problems
-        changed = [file for file in listing.files if order.force or not _is_same(file, known.get(file.path))]
+        changed = [file for file in listing.files if force or not _is_same(file, known.get(file.path))]
+        gone: set[str] = set()
         for number, file in enumerate(changed):
             order.tell("reading", number, len(changed))
-            await self._note(database, file, known.get(file.path), force=order.force, outcome=outcome)
+            if not await self._note(database, file, known.get(file.path), outcome):
+                gone.add(file.path)
         if changed:
             order.tell("reading", len(changed), len(changed))
         failed = {problem.path for problem in outcome.failed}
-        kept = {file.path for file in listing.files} - failed
+        kept = {file.path for file in listing.files} - failed - gone
         for path in known.keys() - kept:
-            await database.run(partial(queries.remove_file, path=path))
+            await _remove(database, path)
             outcome.removed += 1
 
     async def _note(
-        self, database: Database, file: FoundFile, known: FileRow | None, *, force: bool, outcome: Outcome
-    ) -> None:
+        self, database: Database, file: FoundFile, known: FileRow | None, outcome: Outcome
+    ) -> bool:
+        """False for a note that vanished since it was listed."""
         most = self._settings.max_file_bytes
         if file.size > most and not is_document(file.path):
             outcome.failed.append(FileProblem(path=file.path, reason=too_large(file.size, most)))
-            return
+            return True
         try:
             note = await asyncio.to_thread(self._read, file.path)
         except FileNotFoundError:
-            outcome.failed.append(FileProblem(path=file.path, reason="it vanished while it was read"))
-            return
+            return False
         except OSError as error:
             reason = f"it cannot be read: {error.strerror or error}"
             outcome.failed.append(FileProblem(path=file.path, reason=reason))
-            return
-        row = _row(file, note.hash)
-        if known is not None and known.hash == note.hash and not force:
+            return True
+        row = _row(file, note)
+        if known is not None and known.hash == note.hash:
             await database.run(partial(queries.touch_file, row=row))
-            return
+            return True
         chunks = await asyncio.to_thread(self._cut, file.path, note.text)
-        await database.run(partial(queries.put_file, row=row, chunks=chunks))
+        await _store(database, row, chunks)
         outcome.indexed += 1
         if note.damaged:
-            outcome.warnings.append(
-                f"{file.path} is not valid UTF-8; its unreadable bytes are read as \ufffd. "
-                "Save it again as UTF-8."
-            )
+            outcome.warnings.append(f"{file.path} {DAMAGED}.")
+        return True
 
     def _list(self, known: Mapping[str, FileRow], *, force: bool) -> Listing:
         notes = list_files(self._workspace)
@@ -195,14 +140,38 @@ class Indexer:
         return [NewChunk(chunk=one, words=self._analyzer.words(one.text)) for one in cut if one.text.strip()]
 
 
-def _row(file: FoundFile, hash_: str) -> FileRow:
+DAMAGED = "is not valid UTF-8; its unreadable bytes are read as \ufffd. Save it again as UTF-8"
+
+
+async def _store(database: Database, row: FileRow, chunks: Sequence[NewChunk]) -> None:
+    """The note in place of what it was; a large one piece by piece, so that nobody waits long."""
+    before = await database.read(partial(queries.count_chunks, path=row.path))
+    if before + len(chunks) <= _AT_ONCE:
+        await database.run(partial(queries.put_file, row=row, chunks=chunks))
+        return
+    await _remove(database, row.path)
+    await database.run(partial(queries.begin_file, path=row.path))
+    for start in range(0, len(chunks), _AT_ONCE):
+        await database.run(partial(queries.add_chunks, chunks=chunks[start : start + _AT_ONCE]))
+    words = sum(len(new.words) for new in chunks)
+    await database.run(partial(queries.finish_file, row=row, chunks=len(chunks), words=words))
+
+
+async def _remove(database: Database, path: str) -> None:
+    while await database.run(partial(queries.remove_chunks, path=path, limit=_AT_ONCE)) == _AT_ONCE:
+        pass
+    await database.run(partial(queries.remove_file, path=path))
+
+
+def _row(file: FoundFile, note: NoteFile) -> FileRow:
     return FileRow(
         path=file.path,
-        hash=hash_,
+        hash=note.hash,
         size=file.size,
         mtime_ns=file.mtime_ns,
         ctime_ns=file.ctime_ns,
         inode=file.inode,
+        damaged=note.damaged,
     )
 
 
@@ -213,58 +182,3 @@ def _is_same(file: FoundFile, known: FileRow | None) -> bool:
         known.ctime_ns,
         known.inode,
     )
-
-
-async def _meanings(database: Database, embedder: Embedder, order: Order, outcome: Outcome) -> None:
-    """All vectors that are missing, by whichever model answers; one that changes in between begins anew."""
-    for _ in range(_MOST_CHANGES):
-        try:
-            pinned = await settled(embedder)
-            await _same_embedder(database, pinned)
-            await _vectors(database, pinned, order, outcome)
-        except EmbedderChanged as change:
-            outcome.unavailable = change
-        except MemoryUnavailable as error:
-            outcome.unavailable = error
-            return
-        else:
-            outcome.unavailable = None
-            return
-
-
-def identity_of(embedder: Embedder) -> str:
-    """What must be the same for two vectors to be comparable."""
-    return f"{embedder.provider}/{embedder.model} {embedder.version}, {embedder.dims}"
-
-
-async def _same_embedder(database: Database, embedder: Embedder) -> None:
-    identity = identity_of(embedder)
-    if await database.read(partial(queries.meta, key=EMBEDDER_KEY)) == identity:
-        return
-
-    def renew(connection: apsw.Connection) -> None:
-        queries.new_vectors(connection, embedder.dims)
-        queries.set_meta(connection, EMBEDDER_KEY, identity)
-
-    await database.run(renew)
-
-
-async def _vectors(database: Database, embedder: Embedder, order: Order, outcome: Outcome) -> None:
-    total = (await database.read(queries.totals)).waiting
-    done = 0
-    while rows := await database.read(partial(queries.waiting, limit=_EMBEDDED_AT_ONCE)):
-        order.tell("embedding", done, max(total, done + len(rows)))
-        if order.yield_to_next():
-            outcome.unfinished = True
-            return
-        texts = {hash_: text for _, hash_, text in rows}
-        known = await database.read(partial(queries.cached, embedder=embedder, hashes=list(texts)))
-        new = [hash_ for hash_ in texts if hash_ not in known]
-        vectors = await embedder.embed([texts[hash_] for hash_ in new], kind="document") if new else []
-        made = dict(zip(new, vectors, strict=True))
-        ids = [(id_, hash_) for id_, hash_, _ in rows]
-        await database.run(partial(queries.put_vectors, embedder=embedder, made=made, chunks=ids))
-        outcome.embedded += len(new)
-        done += len(rows)
-    if done:
-        order.tell("embedding", done, done)

@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import apsw
 
 from memory.chunks import Chunk
-from memory.embed.embedder import Embedder, Vector
-from memory.schema import EMBEDDER_KEY, vector_table
+from memory.embed.embedder import Vector
+from memory.schema import vector_table
 
 MOST_NEIGHBOURS = 4096  # sqlite-vec refuses more
 
@@ -24,6 +24,8 @@ class FileRow:
     mtime_ns: int
     ctime_ns: int
     inode: int
+    damaged: bool = False
+    """Whether it was no UTF-8."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +76,18 @@ def totals(connection: apsw.Connection) -> Totals:
 
 
 def files(connection: apsw.Connection) -> dict[str, FileRow]:
-    rows = connection.execute("SELECT path, hash, size, mtime_ns, ctime_ns, inode FROM files")
+    rows = connection.execute("SELECT path, hash, size, mtime_ns, ctime_ns, inode, damaged FROM files")
     return {
         str(path): FileRow(
-            path=str(path), hash=str(hash_), size=size, mtime_ns=mtime_ns, ctime_ns=ctime_ns, inode=inode
+            path=str(path),
+            hash=str(hash_),
+            size=size,
+            mtime_ns=mtime_ns,
+            ctime_ns=ctime_ns,
+            inode=inode,
+            damaged=bool(damaged),
         )
-        for path, hash_, size, mtime_ns, ctime_ns, inode in rows
+        for path, hash_, size, mtime_ns, ctime_ns, inode, damaged in rows
     }
 
 
@@ -98,19 +106,16 @@ def touch_file(connection: apsw.Connection, row: FileRow) -> None:
 def put_file(connection: apsw.Connection, row: FileRow, chunks: Sequence[NewChunk]) -> None:
     """The note with these chunks, in place of what it was."""
     remove_file(connection, row.path)
-    connection.execute(
-        "INSERT INTO files VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            row.path,
-            row.hash,
-            row.size,
-            row.mtime_ns,
-            row.ctime_ns,
-            row.inode,
-            len(chunks),
-            sum(len(new.words) for new in chunks),
-        ),
-    )
+    add_chunks(connection, chunks)
+    finish_file(connection, row, chunks=len(chunks), words=sum(len(new.words) for new in chunks))
+
+
+def begin_file(connection: apsw.Connection, path: str) -> None:
+    """A note that comes piece by piece; until it is finished it counts as torn."""
+    connection.execute("INSERT OR REPLACE INTO files VALUES(?, '', -1, 0, 0, 0, -1, 0, 0)", (path,))
+
+
+def add_chunks(connection: apsw.Connection, chunks: Sequence[NewChunk]) -> None:
     for new in chunks:
         cut = new.chunk
         connection.execute(
@@ -124,23 +129,44 @@ def put_file(connection: apsw.Connection, row: FileRow, chunks: Sequence[NewChun
         )
 
 
+def finish_file(connection: apsw.Connection, row: FileRow, *, chunks: int, words: int) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO files VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            row.path,
+            row.hash,
+            row.size,
+            row.mtime_ns,
+            row.ctime_ns,
+            row.inode,
+            chunks,
+            words,
+            int(row.damaged),
+        ),
+    )
+
+
 def remove_file(connection: apsw.Connection, path: str) -> None:
-    ids = [int(id_) for (id_,) in connection.execute("SELECT id FROM chunks WHERE path = ?", (path,))]
+    remove_chunks(connection, path, limit=-1)
+    connection.execute("DELETE FROM files WHERE path = ?", (path,))
+
+
+def remove_chunks(connection: apsw.Connection, path: str, *, limit: int) -> int:
+    """Remove at most so many chunks of a note (-1: all); how many they were."""
+    sql = "SELECT id FROM chunks WHERE path = ? LIMIT ?"
+    ids = [int(id_) for (id_,) in connection.execute(sql, (path, limit))]
     with_vectors = has_vectors(connection)
     for id_ in ids:
         connection.execute("DELETE FROM chunks_fts WHERE rowid = ?", (id_,))
         if with_vectors:
             connection.execute("DELETE FROM chunks_vec WHERE rowid = ?", (id_,))
-    connection.execute("DELETE FROM chunks WHERE path = ?", (path,))
-    connection.execute("DELETE FROM files WHERE path = ?", (path,))
+        connection.execute("DELETE FROM chunks WHERE id = ?", (id_,))
+    return len(ids)
 
 
-def forget_files(connection: apsw.Connection) -> None:
-    """Every note is to be read again. What was embedded stays in the cache."""
-    connection.execute("DELETE FROM files; DELETE FROM chunks; DELETE FROM chunks_fts")
-    if has_vectors(connection):
-        connection.execute("DROP TABLE chunks_vec")
-    connection.execute("DELETE FROM meta WHERE key = ?", (EMBEDDER_KEY,))
+def count_chunks(connection: apsw.Connection, path: str) -> int:
+    ((count,),) = connection.execute("SELECT count(*) FROM chunks WHERE path = ?", (path,))
+    return int(count)
 
 
 def has_vectors(connection: apsw.Connection) -> bool:
@@ -159,26 +185,6 @@ def new_vectors(connection: apsw.Connection, dims: int) -> None:
     connection.execute("UPDATE chunks SET embedded = 0 WHERE embedded = 1")
 
 
-def heal(connection: apsw.Connection) -> None:
-    """Make the tables of chunks agree, should they not: rows of no chunk go, missing ones are made again."""
-    if has_vectors(connection):
-        stored = {int(id_) for (id_,) in connection.execute("SELECT rowid FROM chunks_vec")}
-        marked = {int(id_) for (id_,) in connection.execute("SELECT id FROM chunks WHERE embedded = 1")}
-        for id_ in stored - marked:
-            connection.execute("DELETE FROM chunks_vec WHERE rowid = ?", (id_,))
-        for id_ in marked - stored:
-            connection.execute("UPDATE chunks SET embedded = 0 WHERE id = ?", (id_,))
-    connection.execute("DELETE FROM chunks_fts WHERE rowid NOT IN (SELECT id FROM chunks)")
-    torn = connection.execute(
-        "SELECT DISTINCT path FROM chunks WHERE id NOT IN (SELECT rowid FROM chunks_fts)"
-        " UNION SELECT path FROM chunks WHERE path NOT IN (SELECT path FROM files)"
-        " UNION SELECT path FROM files f"
-        " WHERE chunks <> (SELECT count(*) FROM chunks c WHERE c.path = f.path)"
-    )
-    for (path,) in list(torn):
-        remove_file(connection, str(path))
-
-
 def waiting(connection: apsw.Connection, limit: int) -> list[tuple[int, str, str]]:
     """Chunks without a vector: id, hash, text."""
     rows = connection.execute(
@@ -187,34 +193,16 @@ def waiting(connection: apsw.Connection, limit: int) -> list[tuple[int, str, str
     return [(int(id_), str(hash_), str(text)) for id_, hash_, text in rows]
 
 
-def cached(connection: apsw.Connection, embedder: Embedder, hashes: Iterable[str]) -> set[str]:
-    """Those of the hashes whose text this model has embedded before."""
-    key = (embedder.provider, embedder.model, embedder.version)
-    sql = "SELECT 1 FROM embedding_cache WHERE provider = ? AND model = ? AND version = ? AND hash = ?"
-    return {hash_ for hash_ in hashes if list(connection.execute(sql, (*key, hash_)))}
-
-
 def put_vectors(
-    connection: apsw.Connection,
-    embedder: Embedder,
-    made: dict[str, Vector],
-    chunks: Iterable[tuple[int, str]],
+    connection: apsw.Connection, vectors: Mapping[str, bytes], chunks: Iterable[tuple[int, str]]
 ) -> None:
-    """Keep what was embedded, and give these chunks (id, hash) their vectors if they are still there."""
-    key = (embedder.provider, embedder.model, embedder.version)
-    for hash_, vector in made.items():
-        connection.execute(
-            "INSERT OR REPLACE INTO embedding_cache VALUES(?, ?, ?, ?, ?)", (*key, hash_, vector.tobytes())
-        )
+    """Give these chunks (id, hash) the vectors of their hashes, if they are still there and have one."""
     for id_, hash_ in chunks:
         # vec0 knows no INSERT OR REPLACE.
         connection.execute("DELETE FROM chunks_vec WHERE rowid = ?", (id_,))
         connection.execute(
-            "INSERT INTO chunks_vec(rowid, embedding)"
-            " SELECT c.id, e.vector FROM chunks c JOIN embedding_cache e"
-            " ON e.hash = c.hash AND e.provider = ? AND e.model = ? AND e.version = ?"
-            " WHERE c.id = ? AND c.hash = ?",
-            (*key, id_, hash_),
+            "INSERT INTO chunks_vec(rowid, embedding) SELECT id, ? FROM chunks WHERE id = ? AND hash = ?",
+            (vectors[hash_], id_, hash_),
         )
         connection.execute("UPDATE chunks SET embedded = 1 WHERE id = ? AND hash = ?", (id_, hash_))
 

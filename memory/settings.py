@@ -66,6 +66,13 @@ class SessionsSyncSettings(Section):
 
 
 class SyncSettings(Section):
+    watch: bool = Field(True, description="the gateway watches the notes and indexes what changes")
+    watch_debounce_seconds: float = Field(
+        1.5, ge=0.05, le=60, description="quiet after a change before it is indexed"
+    )
+    on_search: bool = Field(True, description="a search first takes in what has changed")
+    on_start: bool = Field(True, description="the gateway takes in at its start what has changed")
+    interval_minutes: float = Field(0, ge=0, description="also look every so many minutes; 0: do not")
     sessions: SessionsSyncSettings = Field(
         default_factory=SessionsSyncSettings,
         description="when conversations are read again; one that has ended is read at once",
@@ -125,6 +132,9 @@ class SearchSettings(Section):
     batch: BatchSettings = Field(default_factory=BatchSettings, description="size of requests")
     batch_api: BatchApiSettings = Field(
         default_factory=BatchApiSettings, description="the provider's batch API, for very many passages"
+    )
+    cache_entries: int = Field(
+        50_000, ge=0, description="vectors kept so that no text is embedded twice; longest unused out first"
     )
     sync: SyncSettings = Field(default_factory=SyncSettings, description="bringing the index up to date")
     max_results: int = Field(6, ge=1, le=50, description="passages that a search gives back")

@@ -17,7 +17,7 @@ from gateway.home import Home
 from gateway.lock import holder, is_locked
 from gateway.views import ChatReply, Refused
 from memory.hybrid import SearchResult
-from memory.indexer import SyncProgress
+from memory.orders import SyncProgress
 from sessions.key import SessionKey
 from sessions.messages import Json
 

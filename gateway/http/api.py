@@ -71,7 +71,7 @@ class ProblemView(Protocol):
 
 
 class SyncView(Protocol):
-    """What was done to bring an index up to date, and what it holds now (memory.indexer.SyncReport)."""
+    """What was done to bring an index up to date, and what it holds now (memory.orders.SyncReport)."""
 
     @property
     def files(self) -> int: ...

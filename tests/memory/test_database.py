@@ -148,12 +148,46 @@ async def test_files_set_aside_do_not_replace_each_other(tmp_path: Path) -> None
     ]
 
 
-async def test_a_deleted_file_is_noticed(database: Database) -> None:
-    assert database.is_current()
+async def test_another_file_in_its_place_is_read_and_written_from_then_on(
+    tmp_path: Path, database: Database
+) -> None:
     await database.run(put)
-    assert database.is_current()
-    database.path.unlink()
-    assert not database.is_current()
+    before = database.generation
+    made = Database(tmp_path / "made.sqlite")
+    await made.run(lambda connection: set_meta(connection, "k", "new"))
+    await made.aclose()
+    other = Database(database.path)
+    assert await other.read(get) == "v"
+    await database.replace_by(made.path)
+    assert await database.read(get) == await other.read(get) == "new"
+    assert database.generation != before
+    await other.run(put)
+    assert await database.read(get) == "v"
+    await other.aclose()
+    assert await database.read(get) == "v"
+
+
+async def test_a_deleted_file_is_made_again(database: Database) -> None:
+    await database.run(put)
+    before = database.generation
+    for file in database.path.parent.iterdir():
+        file.unlink()
+    assert await database.read(get) is None
+    assert database.generation != before
+    await database.run(put)
+    assert await database.read(get) == "v"
+
+
+async def test_b84_a_file_found_broken_while_in_use_is_set_aside_once(database: Database) -> None:
+    await database.run(put)
+    other = Database(database.path)
+    assert await other.read(get) == "v"
+    await database.discard(database.generation)
+    await database.run(put)
+    await other.discard(other.generation)
+    assert await other.read(get) == await database.read(get) == "v"
+    assert names(database.path.parent) == ["main.sqlite.broken-1"]
+    await other.aclose()
 
 
 async def test_without_sqlite_vec_the_rest_works(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from memory.embed.embedder import Kind, MemoryUnavailable, Vector
 from memory.files import MemoryRefused
-from memory.indexer import SyncProgress
+from memory.orders import SyncProgress
 from memory.settings import ChunkingSettings
 from tests.fakes.embedder import FakeEmbedder
 from tests.memory.conftest import MakeIndex, Notes

@@ -15,9 +15,6 @@ from memory.queries import FileRow, NewChunk
 from memory.schema import cut_identity, vector_table
 from memory.settings import ChunkingSettings
 from memory.words import Analyzer
-from tests.fakes.embedder import FakeEmbedder
-
-EMBEDDER = FakeEmbedder(dims=8)
 
 
 def axis(number: int) -> "array[float]":
@@ -38,9 +35,9 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     for number, text in enumerate(("red bicycle", "green tent", "red canoe")):
         await database.run(partial(put, path=f"memory/{number}.md", text=text))
     waiting = await database.read(partial(queries.waiting, limit=2))
-    made = {hash_: axis(number) for number, (_, hash_, _) in enumerate(waiting)}
+    made = {hash_: axis(number).tobytes() for number, (_, hash_, _) in enumerate(waiting)}
     ids = [(id_, hash_) for id_, hash_, _ in waiting]
-    await database.run(partial(queries.put_vectors, embedder=EMBEDDER, made=made, chunks=ids))
+    await database.run(partial(queries.put_vectors, vectors=made, chunks=ids))
     yield database
     await database.aclose()
 
@@ -55,29 +52,24 @@ async def test_b82_the_number_of_neighbours_is_clamped(database: Database, k: in
 async def test_b82_a_vector_again_replaces_the_old_one(database: Database) -> None:
     ((_, hash_, _),) = await database.read(partial(queries.waiting, limit=9))
     for number in (5, 6):
-        again = partial(
-            queries.put_vectors, embedder=EMBEDDER, made={hash_: axis(number)}, chunks=[(3, hash_)]
-        )
+        again = partial(queries.put_vectors, vectors={hash_: axis(number).tobytes()}, chunks=[(3, hash_)])
         await database.run(again)
     assert await database.read(partial(queries.cosines, vector=axis(6), ids=[3])) == {3: pytest.approx(1)}
 
 
 async def test_b82_a_vector_of_the_wrong_size_changes_nothing(database: Database) -> None:
     ((_, hash_, _),) = await database.read(partial(queries.waiting, limit=9))
-    wrong = partial(
-        queries.put_vectors, embedder=EMBEDDER, made={hash_: array("f", [1.0])}, chunks=[(3, hash_)]
-    )
+    wrong = partial(queries.put_vectors, vectors={hash_: array("f", [1.0]).tobytes()}, chunks=[(3, hash_)])
     with pytest.raises(apsw.SQLError, match=r"[Dd]imension"):
         await database.run(wrong)
     assert (await database.read(queries.totals)).waiting == 1
-    assert await database.read(partial(queries.cached, embedder=EMBEDDER, hashes=[hash_])) == set()
 
 
 async def test_a_vector_that_comes_too_late_is_not_given_to_another_text(database: Database) -> None:
     ((id_, hash_, _),) = await database.read(partial(queries.waiting, limit=9))
     await database.run(partial(put, path="memory/2.md", text="blue canoe"))
     await database.run(
-        partial(queries.put_vectors, embedder=EMBEDDER, made={hash_: axis(4)}, chunks=[(id_, hash_)])
+        partial(queries.put_vectors, vectors={hash_: axis(4).tobytes()}, chunks=[(id_, hash_)])
     )
     assert (await database.read(queries.totals)).waiting == 1
     assert id_ not in await database.read(partial(queries.nearest, vector=axis(4), k=10))
@@ -96,13 +88,6 @@ async def test_a_file_goes_with_all_that_is_its(database: Database) -> None:
     assert list(await database.read(queries.files)) == ["memory/1.md", "memory/2.md"]
     assert await database.read(partial(queries.matching, forms=["bicycle"], limit=9)) == []
     assert 1 not in await database.read(partial(queries.nearest, vector=axis(0), k=9))
-
-
-async def test_the_cache_is_kept_by_model_and_version(database: Database) -> None:
-    known = [chunk("red bicycle", path="x", settings=ChunkingSettings())[0].hash, "unknown"]
-    assert await database.read(partial(queries.cached, embedder=EMBEDDER, hashes=known)) == {known[0]}
-    newer = FakeEmbedder(dims=8, version="2")
-    assert await database.read(partial(queries.cached, embedder=newer, hashes=known)) == set()
 
 
 def test_the_identity_of_an_index_changes_with_its_chunks() -> None:

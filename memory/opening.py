@@ -1,0 +1,81 @@
+"""Opening an index file: SQLite's settings, sqlite-vec, and our tables."""
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from memory.schema import SCHEMA, SCHEMA_KEY, TABLES
+
+T = TypeVar("T")
+Work = Callable[[apsw.Connection], T]
+
+_BUSY_MS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The tables of a file, and the version of them that is noted in their `meta`."""
+
+    tables: str
+    schema: str
+
+
+NOTES = Layout(TABLES, SCHEMA)
+
+
+def connect(path: Path) -> apsw.Connection:
+    """A connection to a file that exists. Raises apsw.CantOpenError."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(_BUSY_MS)
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def load_vectors(connection: apsw.Connection, extension: Path) -> str | None:
+    """Why sqlite-vec could not be loaded, if so."""
+    try:
+        connection.enable_load_extension(True)
+        connection.load_extension(str(extension))
+    except (apsw.Error, AttributeError) as error:
+        return f"sqlite-vec cannot be loaded ({error})"
+    connection.enable_load_extension(False)
+    return None
+
+
+def transaction(connection: apsw.Connection, kind: str, work: Work[T]) -> T:
+    connection.execute(f"BEGIN {kind}")
+    try:
+        result = work(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return result
+
+
+def ensure_tables(connection: apsw.Connection, layout: Layout = NOTES) -> bool:
+    """Whether the tables are new. Raises CorruptError when the file holds others than ours: it is derived, so
+    another one is made."""
+    tables = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
+    if not tables:
+        connection.execute(layout.tables)
+        connection.execute("INSERT INTO meta VALUES(?, ?)", (SCHEMA_KEY, layout.schema))
+        return True
+    if "meta" not in tables:
+        raise apsw.CorruptError("this is no memory index")
+    rows = list(connection.execute("SELECT value FROM meta WHERE key = ?", (SCHEMA_KEY,)))
+    if rows != [(layout.schema,)]:
+        raise apsw.CorruptError("this is a memory index of another version")
+    return False
+
+
+def bundled_extension() -> Path:
+    """Where the sqlite-vec package keeps its library; the package itself is slow to import."""
+    spec = importlib.util.find_spec("sqlite_vec")
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    return Path(folders[0], "vec0") if folders else Path("vec0")

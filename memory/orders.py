@@ -1,0 +1,103 @@
+"""One synchronisation of an index: what is wanted of it, how far it is, and what came of it."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from memory.embed.embedder import MemoryUnavailable
+from memory.files import FileProblem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncProgress:
+    """`done` of `total` notes read, or chunks embedded."""
+
+    stage: Literal["reading", "embedding"]
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncReport:
+    """What a synchronisation did.
+
+    `files` and `chunks` are in the index now, `waiting` of those chunks have no vector yet. `indexed` notes
+    were read and stored anew, `removed` went, `embedded` texts were given to the model. `failed` notes are
+    not in the index; each `warning` is a sentence.
+    """
+
+    files: int = 0
+    chunks: int = 0
+    waiting: int = 0
+    indexed: int = 0
+    removed: int = 0
+    embedded: int = 0
+    failed: tuple[FileProblem, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class Order:
+    """One synchronisation: what is wanted, and what others may see of it while it runs.
+
+    `force`: every note is read again, for an index made anew. `accept`: also when the embedding model is
+    another one than the index was made with, and that costs something. `words_ready` is set when the keyword
+    index is up to date. `yield_to_next` says that the embedding of the rest is to be left to a newer order.
+    """
+
+    force: bool = False
+    accept: bool = False
+    listeners: list[Callable[[SyncProgress], None]] = field(default_factory=list)
+    words_ready: asyncio.Event = field(default_factory=asyncio.Event)
+    yield_to_next: Callable[[], bool] = lambda: False
+
+    def tell(self, stage: Literal["reading", "embedding"], done: int, total: int) -> None:
+        for listener in self.listeners:
+            listener(SyncProgress(stage=stage, done=done, total=total))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChange:
+    """The identities of the model that made the vectors and of the one that would make them now."""
+
+    made_with: str
+    now: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Outcome:
+    """What was done. `unavailable` is why vectors are missing; `unfinished`: a newer order makes them.
+
+    `recut`: the texts are to be cut in another way than the index was; `changed`: it was made with another
+    model than the one that answers now. Both need an index made anew.
+    """
+
+    indexed: int = 0
+    removed: int = 0
+    embedded: int = 0
+    failed: list[FileProblem] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    unavailable: MemoryUnavailable | None = None
+    unfinished: bool = False
+    recut: bool = False
+    changed: ModelChange | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left to do."""
+        return not (self.unfinished or self.recut) and self.unavailable is None and self.changed is None
+
+    def joined_by(self, later: "Outcome") -> "Outcome":
+        """The sum of both; what fails, and whether anything is left, is what the later one says."""
+        return Outcome(
+            indexed=self.indexed + later.indexed,
+            removed=self.removed + later.removed,
+            embedded=self.embedded + later.embedded,
+            failed=later.failed,
+            warnings=self.warnings + later.warnings,
+            unavailable=later.unavailable,
+            unfinished=later.unfinished,
+            recut=later.recut,
+            changed=later.changed,
+        )

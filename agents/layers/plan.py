@@ -1,12 +1,12 @@
 """Which sections leave layer 1, where they go, and what each file is afterwards. Nothing is ever dropped."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.layers.budget import COUNTED, FILE_TOKENS, tokens
 from agents.layers.outline import Outline, Section, outline, split_lines
 from agents.layers.pointers import only_pointer, pointer_to, pointers
-from agents.layers.shelf import Leaving, Shelf
+from agents.layers.shelf import Leaving, Put, Shelf
 from sessions.tokens import estimate
 
 
@@ -25,7 +25,8 @@ class Move:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePlan:
-    """One file before and after; `why` says in words what keeps it over its budget still."""
+    """One file before and after; `moves` are in the order in which they have to be made, and `why` says in
+    words what keeps it over its budget still."""
 
     name: str
     before: str
@@ -115,16 +116,18 @@ class _Page:
             leaving = self._leaving(section.title, rest, section.end, led=kept)
             if not leaving.body:
                 continue
-            trial = shelf.copy()
-            move, stub = self._moved(leaving, section, rest, trial)
+            chosen = shelf.choose(leaving)
+            stub = self._stub(
+                section, [*kept, *([] if chosen.path in leaving.led else [pointer_to(chosen.path)])]
+            )
             gain = _weight("".join(self.lines[section.start : section.end])) - _weight(stub)
             if gain <= 0:
                 continue
-            shelf, weight = trial, weight - gain
+            shelf.put(chosen)
+            weight -= gain
             left[section.start] = stub
-            moves.append(move)
+            moves.append(self._move(leaving, chosen, rest, section.end))
         after = self._rebuilt(left) if moves else self.text
-        moves.sort(key=lambda one: one.first)
         return FilePlan(name=self.name, before=self.text, after=after, moves=tuple(moves)), shelf
 
     def all_into_one(self, shelf: Shelf) -> tuple[FilePlan, Shelf]:
@@ -133,19 +136,12 @@ class _Page:
         leaving = self._leaving(f"{self.name.removesuffix('.md')} sections", start, len(self.lines))
         if not leaving.body:
             return FilePlan(name=self.name, before=self.text, after=self.text), shelf
-        path, added, new = _put(shelf, leaving)
+        chosen = shelf.choose(leaving)
+        shelf.put(chosen)
         intro = "".join(self.lines[:start]).rstrip()
         gap = self.newline * 2 if intro else ""
-        after = f"{intro}{gap}{pointer_to(path)}{self.newline}"
-        move = Move(
-            title="all sections",
-            first=start + 1,
-            last=len(self.lines),
-            tokens=tokens(leaving.body),
-            path=path,
-            added=added,
-            new=new,
-        )
+        after = f"{intro}{gap}{pointer_to(chosen.path)}{self.newline}"
+        move = self._move(replace(leaving, title="all sections"), chosen, start, len(self.lines))
         return FilePlan(name=self.name, before=self.text, after=after, moves=(move,)), shelf
 
     def why(self, after: str, budget: int) -> str:
@@ -174,40 +170,30 @@ class _Page:
         paths = [one.path for one in pointers(led)]
         return Leaving(title=title, body=_without_blanks(self.lines[start:end]), source=self.name, led=paths)
 
-    def _moved(self, leaving: Leaving, section: Section, rest: int, shelf: Shelf) -> tuple[Move, str]:
-        """The move of a section, and what stays of it."""
-        path, added, new = _put(shelf, leaving)
-        kept, _ = self._divided(section)
-        known = path in leaving.led
-        pointing = [*kept, *([] if known else [pointer_to(path)])]
+    def _stub(self, section: Section, pointing: Sequence[str]) -> str:
+        """What stays of a section."""
         heading = "".join(self.lines[section.start : section.body])
         end = self.newline if section.end < len(self.lines) else ""
-        stub = heading + self.newline + self.newline.join(pointing) + self.newline + end
-        last = section.end
-        while not self.lines[last - 1].strip():
-            last -= 1
-        move = Move(
+        return heading + self.newline + self.newline.join(pointing) + self.newline + end
+
+    def _move(self, leaving: Leaving, chosen: Put, start: int, end: int) -> Move:
+        while not self.lines[end - 1].strip():
+            end -= 1
+        return Move(
             title=leaving.title,
-            first=rest + 1,
-            last=last,
+            first=start + 1,
+            last=end,
             tokens=tokens(leaving.body),
-            path=path,
-            added=added,
-            new=new,
+            path=chosen.path,
+            added=chosen.added,
+            new=chosen.new,
         )
-        return move, stub
 
     def _rebuilt(self, left: Mapping[int, str]) -> str:
         intro = "".join(self.lines[: self.outline.intro_end])
         return intro + "".join(
             left.get(one.start, "".join(self.lines[one.start : one.end])) for one in self.outline.sections
         )
-
-
-def _put(shelf: Shelf, leaving: Leaving) -> tuple[str, str, bool]:
-    there = set(shelf.files)
-    path, added = shelf.put(leaving)
-    return path, added, path not in there
 
 
 def _without_blanks(lines: Sequence[str]) -> str:

@@ -36,8 +36,8 @@ class Shelf:
     def copy(self) -> "Shelf":
         return Shelf(self.files)
 
-    def put(self, leaving: Leaving) -> tuple[str, str]:
-        """Add a section and tell the path and what was added there.
+    def choose(self, leaving: Leaving) -> "Put":
+        """Where a section goes; nothing is added yet.
 
         A topic file is added to while it stays within 4 KB, a file of reference/ when a pointer in the
         section leads to it; otherwise the next free name is taken.
@@ -50,19 +50,29 @@ class Shelf:
         for wanted in chain(led, _names(folder, leaving)):
             path = self._spelled.get(wanted.casefold())
             if path is None and wanted not in led:
-                return self._keep(wanted, fresh), fresh
+                return Put(path=wanted, added=fresh, text=fresh, new=True)
             text = self.files[path] if path else None
             if path is None or text is None or (folder == "reference" and wanted not in led):
                 continue
             longer = joined(text, more)
             if folder == "reference" or len(longer.encode()) <= TOPIC_BYTES:
-                return self._keep(path, longer), more
+                return Put(path=path, added=more, text=longer, new=False)
         raise AssertionError  # pragma: no cover (the names never end)
 
-    def _keep(self, path: str, text: str) -> str:
-        self.files[path] = text
-        self._spelled[path.casefold()] = path
-        return path
+    def put(self, chosen: "Put") -> None:
+        """Add a section where `choose` found room for it."""
+        self.files[chosen.path] = chosen.text
+        self._spelled[chosen.path.casefold()] = chosen.path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Put:
+    """A section in its new file: what is added there, and the whole text then; `new` when none was there."""
+
+    path: str
+    added: str
+    text: str
+    new: bool
 
 
 def joined(text: str, more: str) -> str:

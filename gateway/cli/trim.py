@@ -96,7 +96,7 @@ def _show_changes(screen: Console, found: Survey) -> None:
 def _moves(plan: Plan) -> Iterator[str]:
     """What moves, one line each, and what every file weighs afterwards."""
     for file in plan.files:
-        for move in file.moves:
+        for move in sorted(file.moves, key=lambda one: one.first):
             lines = f"{move.first}" if move.first == move.last else f"{move.first}-{move.last}"
             where = "" if move.new else " (added at its end)"
             title = clean(move.title) or "untitled"

@@ -80,6 +80,19 @@ def test_a_file_that_is_added_to_is_kept_too_and_two_backups_never_mix(root: Pat
     assert added.startswith(b"\xef\xbb\xbf# House\n\n- old\n\n## House (from MEMORY.md)\n\n- a fact")
 
 
+def test_two_sections_of_one_name_share_a_new_topic_file(root: Path) -> None:
+    first, second = "- a fact of the house\n" * 60, "- a fact of the roof\n" * 70
+    rest = "- x\n" * 800
+    (root / "MEMORY.md").write_text(f"# T\n\n{rest}\n## House\n\n{first}\n## House\n\n{second}")
+
+    done = trim(root)
+
+    assert done.trimmed == ("MEMORY.md",)
+    assert (root / "memory" / "house.md").read_text() == (
+        f"# House (from MEMORY.md)\n\n{second}\n## House (from MEMORY.md)\n\n{first}"
+    )
+
+
 def test_a_byte_order_mark_stays(root: Path) -> None:
     (root / "MEMORY.md").write_bytes(b"\xef\xbb\xbf" + LONG.encode())
 

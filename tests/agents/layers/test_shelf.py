@@ -13,8 +13,10 @@ def leaving(title: str = "Boiler", body: str = "- a fact", *led: str, source: st
 
 def put(files: dict[str, str | None], one: Leaving) -> tuple[str, str | None]:
     shelf = Shelf(files)
-    path, _ = shelf.put(one)
-    return path, shelf.files[path]
+    chosen = shelf.choose(one)
+    shelf.put(chosen)
+    assert chosen.new is (chosen.path not in files)
+    return chosen.path, shelf.files[chosen.path]
 
 
 def test_a_short_section_becomes_a_topic_file() -> None:
@@ -105,10 +107,10 @@ def test_all_that_is_put_is_there(titles: list[str], size: int) -> None:
 
     for number, title in enumerate(titles):
         body = f"fact {number} " + "x" * size
-        path, added = shelf.put(leaving(title, body))
-        text = shelf.files[path]
-        assert text is not None
-        assert text.endswith(added)
+        chosen = shelf.choose(leaving(title, body))
+        shelf.put(chosen)
+        path, text = chosen.path, chosen.text
+        assert text.endswith(chosen.added)
         assert body in text
         assert is_undated(path)
     assert sum((text or "").count("fact") for text in shelf.files.values()) == len(titles)

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 
 from agents.bootstrap import BootstrapFile
 from agents.model.provider import CacheTtl, ModelRequest, ToolSpec
+from agents.model.spelling import Spelling, spelling_from, spelling_json
 from sessions.entries import Compacted, Custom, Entry, Said
 from sessions.messages import Assistant, Json, JsonObject
 
@@ -25,12 +26,25 @@ _TTL = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileSize:
+    """How much of a bootstrap file stands in the context; what counts as raw says BootstrapFile."""
+
+    name: str
+    raw_chars: int
+    injected_chars: int
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """A request without its messages, and of which files (name to digest) its context was made."""
+    """A request without its messages, of which files (name to digest) its context was made, and how its bytes
+    are spelled; None for a provider that has no wire."""
 
     provider: str
     request: ModelRequest
     files: Mapping[str, str]
+    sizes: tuple[FileSize, ...] = ()
+    spelling: Spelling | None = None
 
     @property
     def digest(self) -> str:
@@ -46,6 +60,19 @@ def digests(files: Sequence[BootstrapFile]) -> dict[str, str]:
         ).hexdigest()[:16]
         for file in files
     }
+
+
+def sizes(files: Sequence[BootstrapFile]) -> tuple[FileSize, ...]:
+    """What is told of the files in a report."""
+    return tuple(
+        FileSize(
+            name=file.name,
+            raw_chars=file.raw_chars,
+            injected_chars=len(file.injected),
+            truncated=file.truncated,
+        )
+        for file in files
+    )
 
 
 def recorded(entries: Sequence[Entry]) -> Frame | None:
@@ -73,7 +100,7 @@ def refresh_reason(entries: Sequence[Entry], fresh: Frame, *, now: datetime) -> 
     edited = sorted(name for name in {*known, *fresh.files} if known.get(name) != fresh.files.get(name))
     reasons = {
         "another model": (frozen.provider, frozen.request.model) != (fresh.provider, fresh.request.model),
-        "other settings or tools": _settings(frozen.request) != _settings(fresh.request),
+        "other settings or tools": _settings(frozen) != _settings(fresh),
         f"edited: {', '.join(edited)}": bool(edited),
         "compaction": _compacted_since(entries),
         "cold cache": is_cold(entries, ttl=fresh.request.cache_ttl, now=now),
@@ -97,7 +124,12 @@ def last_asked(entries: Sequence[Entry]) -> datetime | None:
 
 
 def context_entry(frame: Frame, reason: str) -> Custom:
+    raw: dict[str, Json] = {
+        file.name: [file.raw_chars, file.injected_chars, file.truncated] for file in frame.sizes
+    }
     data: JsonObject = {"hash": frame.digest, "reason": reason, **_facts(frame), "files": dict(frame.files)}
+    if raw:
+        data["sizes"] = raw
     return Custom(kind=CONTEXT, data=data)
 
 
@@ -129,7 +161,13 @@ def frame_of(data: JsonObject) -> Frame | None:
                 thinking=thinking,
                 cache_ttl=cache_ttl,
             )
-            return Frame(provider=provider, request=request, files=_files(data.get("files")))
+            return Frame(
+                provider=provider,
+                request=request,
+                files=_files(data.get("files")),
+                sizes=_sizes(data.get("sizes")),
+                spelling=spelling_from(data.get("spelling")),
+            )
         case _:
             return None
 
@@ -150,12 +188,13 @@ def _facts(frame: Frame) -> JsonObject:
         "max_tokens": request.max_tokens,
         "thinking": request.thinking,
         "cache_ttl": request.cache_ttl,
+        **({"spelling": spelling_json(frame.spelling)} if frame.spelling else {}),
     }
 
 
-def _settings(request: ModelRequest) -> ModelRequest:
+def _settings(frame: Frame) -> tuple[ModelRequest, Spelling | None]:
     """What a person sets, without what is written for the model."""
-    return replace(request, system="", context="", messages=())
+    return replace(frame.request, system="", context="", messages=()), frame.spelling
 
 
 def _spec(tool: Json) -> ToolSpec | None:
@@ -170,6 +209,15 @@ def _files(value: Json) -> dict[str, str]:
     if not isinstance(value, dict):
         return {}
     return {name: digest for name, digest in value.items() if isinstance(digest, str)}
+
+
+def _sizes(value: Json) -> tuple[FileSize, ...]:
+    found = []
+    for name, size in value.items() if isinstance(value, dict) else ():
+        match size:
+            case [int(raw), int(injected), bool(truncated)]:
+                found.append(FileSize(name=name, raw_chars=raw, injected_chars=injected, truncated=truncated))
+    return tuple(found)
 
 
 def _compacted_since(entries: Sequence[Entry]) -> bool:

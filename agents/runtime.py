@@ -5,33 +5,51 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
 from agents.bootstrap import BootstrapFile
 from agents.clock import Clock
 from agents.conversation import Conversation, Conversations
-from agents.frame import Frame, context_entry, digests, known_files, recorded, refresh_reason, seen_entry
+from agents.frame import (
+    Frame,
+    context_entry,
+    digests,
+    known_files,
+    recorded,
+    refresh_reason,
+    seen_entry,
+    sizes,
+)
 from agents.loop import Loop
 from agents.model.provider import ModelProvider, ModelRequest
+from agents.model.spelling import Spelling
 from agents.prompt import PromptFacts, project_context, system_prompt
 from agents.settings import AgentSettings
 from agents.tools.tool import Tool
 from agents.turn import OnEvent, Turn
 from agents.workspace import Workspace
+from sessions.key import SessionKey
 from sessions.messages import Assistant, Cost, Message, Text, ToolCall, ToolResult, Usage, User
+
+OnAnswer: TypeAlias = Callable[[Assistant, str, SessionKey, str], None]
+"""Hears of each recorded answer: the answer, its origin (turn, flush, compaction, note, maintenance …), the
+session's key and id. Never waits and never fails."""
 
 logger = logging.getLogger("clawd.agents")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenModel:
-    """The model that answers this turn. `max_output` is the most that it can say in one answer, in tokens."""
+    """The model that answers this turn. `max_output` is the most that it can say in one answer, in tokens;
+    `spelling` how its requests become bytes, None when they go over no wire."""
 
     provider: ModelProvider
     provider_name: str
     model: str
     max_output: int | None
     max_retries: int
+    spelling: Spelling | None = None
 
     @property
     def name(self) -> str:
@@ -49,7 +67,8 @@ class Outcome:
 
 
 class AgentRuntime:
-    """`choose` gives the model for a turn and raises ModelError when none is usable."""
+    """`choose` gives the model for a turn and raises ModelError when none is usable; `before_call` raises
+    ModelError when no (further) model call may be made now."""
 
     def __init__(
         self,
@@ -61,6 +80,8 @@ class AgentRuntime:
         tools: tuple[Tool, ...],
         choose: Callable[[], Awaitable[ChosenModel]],
         clock: Clock,
+        on_answer: OnAnswer = lambda *_: None,
+        before_call: Callable[[], None] = lambda: None,
     ) -> None:
         self.settings = settings
         self.time_zone = time_zone
@@ -70,6 +91,8 @@ class AgentRuntime:
         self._specs = tuple(tool.spec for tool in tools)
         self._choose = choose
         self._clock = clock
+        self._on_answer = on_answer
+        self._before_call = before_call
 
     async def respond(self, turn: Turn, text: str, *, envelope: str, on_event: OnEvent) -> Outcome:
         """Answer one message. It is in the transcript before anything else happens.
@@ -86,7 +109,7 @@ class AgentRuntime:
                 provider=chosen.provider,
                 tools=self._tools,
                 request=await self._requests(conversation, turn, chosen),
-                record=conversation.record,
+                record=self._recorder(conversation, turn, "turn"),
                 on_event=on_event,
                 clock=self._clock,
                 max_rounds=self.settings.max_rounds,
@@ -111,7 +134,24 @@ class AgentRuntime:
             frozen = fresh
             await conversation.append(context_entry(fresh, reason or "new session"), turn.at)
         request = frozen.request
-        return lambda: replace(request, messages=conversation.messages)
+
+        def build() -> ModelRequest:
+            self._before_call()
+            return replace(request, messages=conversation.messages)
+
+        return build
+
+    def _recorder(
+        self, conversation: Conversation, turn: Turn, origin: str
+    ) -> Callable[[Message], Awaitable[None]]:
+        """Records messages, and tells of the answers among them what they were for."""
+
+        async def record(message: Message) -> None:
+            await conversation.record(message)
+            if isinstance(message, Assistant):
+                self._on_answer(message, origin, turn.key, turn.session_id)
+
+        return record
 
     async def _fresh_frame(self, turn: Turn, chosen: ChosenModel) -> Frame:
         settings = self.settings
@@ -132,7 +172,13 @@ class AgentRuntime:
             thinking=settings.thinking,
             cache_ttl=settings.cache_ttl,
         )
-        return Frame(provider=chosen.provider_name, request=request, files=digests(files))
+        return Frame(
+            provider=chosen.provider_name,
+            request=request,
+            files=digests(files),
+            sizes=sizes(files),
+            spelling=chosen.spelling,
+        )
 
     async def _note_own_edits(self, conversation: Conversation, turn: Turn, start: int) -> None:
         """Record how bootstrap files stand after a turn that used tools: what it changed is its own."""

@@ -18,6 +18,7 @@ from agents.model.catalog import (
 )
 from agents.model.offline import Offline
 from agents.model.provider import AuthFailed, ModelError, ModelProvider
+from agents.model.spelling import spelling_of
 from agents.runtime import ChosenModel
 from agents.settings import ModelName, ModelsSettings
 
@@ -50,7 +51,12 @@ class Models:
             model=resolved.model,
             max_output=resolved.facts.max_output,
             max_retries=self._settings.max_retries,
+            spelling=spelling_of(resolved),
         )
+
+    def window(self, provider: str, model: str) -> int:
+        """How many tokens the model reads at the most."""
+        return facts(provider, model, self._settings).context_window
 
     async def warm_up(self, names: list[ModelName | None]) -> None:
         """Import what these models need, so that no message has to wait for it."""

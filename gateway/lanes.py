@@ -19,6 +19,7 @@ class Lane(Generic[T]):
     def __init__(self) -> None:
         self.turn = asyncio.Lock()
         self.tasks: list[asyncio.Task[T]] = []
+        self.yielding: asyncio.Task[T] | None = None
 
 
 class Lanes(Generic[T]):
@@ -31,11 +32,20 @@ class Lanes(Generic[T]):
         self._slots = asyncio.Semaphore(limit)
         self._lanes: dict[SessionKey, Lane[T]] = {}
 
-    def submit(self, key: SessionKey, work: Callable[[], Awaitable[T]]) -> asyncio.Task[T]:
-        """Queue a turn behind those of its session. The task raises Refused and nothing else."""
+    def submit(
+        self, key: SessionKey, work: Callable[[], Awaitable[T]], *, yields: bool = False
+    ) -> asyncio.Task[T]:
+        """Queue a turn behind those of its session. The task raises Refused and nothing else.
+
+        One that `yields` is cancelled by the next that is submitted: nobody waits for it, and somebody
+        waits for the other.
+        """
         lane = self._lanes.setdefault(key, Lane())
+        if lane.yielding is not None and not yields:
+            lane.yielding.cancel()
         task = asyncio.create_task(self._run(lane, work), name=f"turn {key}")
         lane.tasks.append(task)
+        lane.yielding = task if yields else None
         task.add_done_callback(lambda done: self._ended(key, lane, done))
         return task
 
@@ -79,6 +89,8 @@ class Lanes(Generic[T]):
 
     def _ended(self, key: SessionKey, lane: Lane[T], task: asyncio.Task[T]) -> None:
         lane.tasks.remove(task)
+        if lane.yielding is task:
+            lane.yielding = None
         if not lane.tasks and self._lanes.get(key) is lane:
             del self._lanes[key]
         if not task.cancelled():

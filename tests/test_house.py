@@ -27,7 +27,7 @@ BROAD_EXCEPT = {"gateway/lanes.py", "gateway/serve.py"}
 CALLS_AT_IMPORT = {  # beside constructors and its own makers of tables, what a module may call on import
     "getLogger", "compile", "frozenset", "tuple", "get_args", "encode", "escape", "join", "split",
     "dict", "fromkeys", "range", "chr", "add_typer", "command", "sorted", "field", "dataclass", "items",
-    "fromisoformat", "with_name", "maketrans",
+    "fromisoformat", "with_name", "maketrans", "timedelta",
 }  # fmt: skip
 
 

@@ -107,6 +107,31 @@ async def test_an_unexpected_failure_is_logged_and_becomes_a_clear_refusal(
     assert "surprise" in caplog.text
 
 
+async def test_work_that_nobody_waits_for_makes_room_for_a_person() -> None:
+    lanes: Lanes[str] = Lanes(limit=4)
+    turns = Turns()
+    upkeep = lanes.submit(ONE, lambda: turns.run("upkeep"), yields=True)
+    await settle()
+
+    person = lanes.submit(ONE, lambda: turns.run("person"))
+    turns.gate.set()
+
+    assert await person == "person"
+    assert upkeep.cancelled()
+    assert turns.seen == ["upkeep begins", "person begins", "person ends"]
+
+
+async def test_work_that_nobody_waits_for_runs_to_its_end_otherwise() -> None:
+    lanes: Lanes[str] = Lanes(limit=4)
+    turns = Turns()
+    turns.gate.set()
+    person = lanes.submit(ONE, lambda: turns.run("person"))
+    upkeep = lanes.submit(ONE, lambda: turns.run("upkeep"), yields=True)
+    other = lanes.submit(OTHER, lambda: turns.run("other"))
+
+    assert await asyncio.gather(person, upkeep, other) == ["person", "upkeep", "other"]
+
+
 async def test_draining_waits_for_running_turns() -> None:
     lanes: Lanes[str] = Lanes(limit=1)
     turns = Turns()

@@ -1,5 +1,6 @@
 """What people and models said to each other, taken out of a transcript to be searched."""
 
+import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ _INTERNAL = re.compile(
 _WRAPPERS = re.compile(r"</?final\s*>", re.IGNORECASE)
 _SILENT = re.compile(r"\W*(?:NO_REPLY|HEARTBEAT_OK|REPLY_SKIP|ANNOUNCE_SKIP)\W*")
 _BLANKS = re.compile(r"\s+")
+_CALL_CHARS = 500
+_RESULT_CHARS = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +36,28 @@ class Remark:
     at: datetime
     role: Literal["user", "assistant"]
     text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A remark as a history shows it, or a call of a tool, or its result."""
+
+    line: int
+    at: datetime
+    role: Literal["user", "assistant", "call", "result"]
+    text: str
+
+
+def pieces(entries: Iterable[Numbered], redact: Redact, *, tools: bool) -> list[Piece]:
+    """The remarks in order and, with `tools`, what was called and came back, each cut short."""
+    found: list[Piece] = []
+    for one in entries:
+        remark = _remark(one.line, one.entry, redact)
+        if remark is not None:
+            found.append(Piece(line=remark.line, at=remark.at, role=remark.role, text=remark.text))
+        if tools:
+            found += _payloads(one, redact)
+    return found
 
 
 def remarks(entries: Iterable[Numbered], redact: Redact) -> list[Remark]:
@@ -56,6 +81,41 @@ def plain(text: str) -> str:
     """`text` without what was put into it for models alone; empty when nothing was said."""
     said = _WRAPPERS.sub("", _INTERNAL.sub("", _ENVELOPE.sub("", text))).strip()
     return "" if _SILENT.fullmatch(said) else said
+
+
+def _payloads(one: Numbered, redact: Redact) -> list[Piece]:
+    if not isinstance(one.entry.body, Said):
+        return []
+    match one.entry.body.message:
+        case Assistant() as message:
+            return [
+                Piece(
+                    line=one.line,
+                    at=message.at,
+                    role="call",
+                    text=shortened(
+                        redact(f"{call.name} {json.dumps(call.arguments, ensure_ascii=False)}"), _CALL_CHARS
+                    ),
+                )
+                for call in message.calls
+            ]
+        case ToolResult() as message:
+            text = f"{message.name}: {text_of(message.parts)}"
+            return [
+                Piece(
+                    line=one.line,
+                    at=message.at,
+                    role="result",
+                    text=shortened(redact(text), _RESULT_CHARS),
+                )
+            ]
+        case _:
+            return []
+
+
+def shortened(text: str, most: int) -> str:
+    """At most `most` characters, and a sign of how much is missing."""
+    return text if len(text) <= most else f"{text[:most]}… [{len(text) - most} more characters]"
 
 
 def _remark(line: int, entry: Entry, redact: Redact) -> Remark | None:

@@ -35,12 +35,12 @@ class Recall:
             return await self.own.search(query, max_results=max_results, min_score=min_score, visible=visible)
         most = max_results or self.max_results
         least = self.min_score if min_score is None else min_score
-        mine, *theirs = await asyncio.gather(
-            self.own.search(query, max_results=most, min_score=least, visible=visible),
+        mine = await self.own.search(query, max_results=most, min_score=least, visible=visible)
+        theirs = await asyncio.gather(
             *(
                 self._foreign(agent, query, max_results=most, min_score=least, visible=visible)
                 for agent in self.others
-            ),
+            )
         )
         hits = [*mine.hits, *(hit for found, _ in theirs for hit in found)]
         warnings = [one for one in (mine.warning, *(told for _, told in theirs)) if one]

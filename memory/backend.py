@@ -40,9 +40,18 @@ class MemoryBackend(Protocol):
         ...
 
     async def sync(
-        self, *, force: bool = False, progress: Callable[[SyncProgress], None] | None = None
+        self,
+        *,
+        force: bool = False,
+        accept: bool = False,
+        progress: Callable[[SyncProgress], None] | None = None,
     ) -> SyncReport:
-        """Return when every note is found as it is now."""
+        """Return when every note is found as it is now. `force` begins from nothing; `accept` does so where
+        that may cost something."""
+        ...
+
+    def stale(self) -> None:
+        """What is searched may be another than it was: the next search looks."""
         ...
 
     async def status(self) -> IndexStatus: ...

@@ -30,7 +30,7 @@ class HistoryArguments(Arguments):
     session: str = Field(description="key or id")
     line: int | None = Field(None, ge=1, description="around this line; default: the end")
     limit: int = Field(20, ge=1, le=100)
-    tools: bool = Field(False, description="with calls and results")  # noqa: FBT003 (a default)
+    tools: bool = Field(False, description="with calls and results")
 
 
 def sessions_tools(archive: Archive) -> list[Tool]:

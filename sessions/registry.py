@@ -40,7 +40,7 @@ class Registry:
         self._transcripts = transcripts
         self._lock = threading.Lock()
         self._records: dict[SessionKey, SessionRecord] = {}
-        self._keys: dict[str, SessionKey] = {}
+        self._by_id: dict[str, SessionRecord] = {}
         self._lines = 0
         self._replay()
 
@@ -64,13 +64,31 @@ class Registry:
 
     def key_of(self, session_id: str) -> SessionKey | None:
         """Whose session it is or was; None when that was never recorded."""
-        return self._keys.get(session_id)
+        known = self._by_id.get(session_id)
+        return known.key if known else None
 
     def records(self) -> list[SessionRecord]:
         """All of them, the last seen first."""
         with self._lock:
             records = list(self._records.values())
         return sorted(records, key=lambda record: record.last_seen_at, reverse=True)
+
+    def earlier(self, key: SessionKey) -> list[SessionRecord]:
+        """The key's sessions that have ended, the last used first."""
+        current = self._records.get(key)
+        with self._lock:
+            known = [record for record in self._by_id.values() if record.key == key]
+        ended = [record for record in known if current is None or record.session_id != current.session_id]
+        return sorted(ended, key=lambda record: record.last_seen_at, reverse=True)
+
+    def resume(self, session_id: str, at: datetime) -> SessionRecord:
+        """Make an ended session its key's current one again, begun now as far as resets are concerned.
+
+        Raises KeyError when no such session was ever recorded, and OSError; then nothing has changed.
+        """
+        with self._lock:
+            known = self._by_id[session_id]
+            return self._record(replace(known, started_at=at, last_seen_at=max(at, known.last_seen_at)))
 
     def transcript(self, record: SessionRecord) -> Path:
         """Where the session's transcript is, or will be."""
@@ -98,9 +116,9 @@ class Registry:
     def _record(self, record: SessionRecord) -> SessionRecord:
         self._journal.append(_record_json(record))
         self._records[record.key] = record
-        self._keys[record.session_id] = record.key
+        self._by_id[record.session_id] = record
         self._lines += 1
-        if self._lines > 4 * len(self._keys) + _SLACK:
+        if self._lines > 4 * len(self._by_id) + _SLACK:
             self._compact()
         return record
 
@@ -110,7 +128,7 @@ class Registry:
             self._journal.compact(_last_of_each)
         except OSError as error:
             logger.warning("%s could not be compacted: %s", self._journal.path, error)
-        self._lines = len(self._keys)
+        self._lines = len(self._by_id)
 
     def _replay(self) -> None:
         strange = 0
@@ -121,7 +139,7 @@ class Registry:
                 strange += 1
             else:
                 self._records[record.key] = record
-                self._keys[record.session_id] = record.key
+                self._by_id[record.session_id] = record
         if strange:
             logger.warning("%s: %d lines are no records of sessions", self._journal.path, strange)
 

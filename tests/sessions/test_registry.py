@@ -230,3 +230,26 @@ def test_whose_an_earlier_session_was_is_known_after_a_compaction_too(path: Path
     current = again.get(MAIN)
     assert current is not None
     assert current.session_id == "s-1"
+
+
+def test_sessions_that_have_ended_are_still_known_and_can_be_taken_up_again(path: Path) -> None:
+    registry = open_registry(path)
+    for number in range(3):
+        registry.start(MAIN, f"s-{number}", AT + timedelta(days=number))
+    registry.start(WORK, "other", AT)
+    registry.close()
+
+    again = open_registry(path)
+    assert [record.session_id for record in again.earlier(MAIN)] == ["s-1", "s-0"]
+    resumed = again.resume("s-0", AT + timedelta(days=5))
+    again.close()
+
+    last = open_registry(path)
+    assert last.get(MAIN) == resumed
+    assert (resumed.session_id, resumed.started_at) == ("s-0", AT + timedelta(days=5))
+    assert [record.session_id for record in last.earlier(MAIN)] == ["s-2", "s-1"]
+
+
+def test_a_session_that_never_was_cannot_be_taken_up(path: Path) -> None:
+    with pytest.raises(KeyError):
+        open_registry(path).resume("nobody", AT)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from sessions.entries import BranchSummary, Compacted, CustomMessage, Entry, Said
 from sessions.messages import Message, Text, User
+from sessions.plan import PruningPlan, last_plan, plan_of
 from sessions.repair import Repairer, is_blank
 
 _COMPACTED = "The conversation up to this point was longer. In place of its earlier part stands this summary:"
@@ -11,7 +12,8 @@ _BRANCH = "The conversation went another way and came back. This is a summary of
 
 
 def messages_of(entries: Sequence[Entry]) -> tuple[Message, ...]:
-    """The last summary, what was kept beside it, and all that came later; repaired, ready to be sent.
+    """The last summary, what was kept beside it, and all that came later; repaired, old results as short
+    as the pruning plan in force says, ready to be sent.
 
     When the first kept entry is not among those before the compaction, only the summary and what came
     later are left.
@@ -29,14 +31,33 @@ class ContextView:
     def __init__(self, entries: Sequence[Entry] = ()) -> None:
         self._entries: list[Entry] = []
         self._repairer = Repairer()
+        self._plan: PruningPlan | None = None
+        self._trimmed: dict[int, Message] = {}
         self._extend(entries)
 
     @property
     def messages(self) -> tuple[Message, ...]:
+        messages = self._repairer.messages()
+        if not self._trimmed:
+            return messages
+        shown = list(messages)
+        for position, message in self._trimmed.items():
+            shown[position] = message
+        return tuple(shown)
+
+    @property
+    def untrimmed(self) -> tuple[Message, ...]:
+        """The same messages with every result whole: what a new pruning plan is made from."""
         return self._repairer.messages()
 
+    @property
+    def plan(self) -> PruningPlan | None:
+        """The pruning plan in force."""
+        return self._plan
+
     def extend(self, entry: Entry) -> None:
-        """Takes the next entry in constant time; a compaction, in the time of what it keeps."""
+        """Takes the next entry in constant time; a pruning plan in the time of what is seen, a compaction
+        in the time of what it keeps."""
         self._extend((entry,))
 
     def of(self, entries: Sequence[Entry]) -> tuple[Message, ...]:
@@ -46,8 +67,9 @@ class ContextView:
         if seen and (len(entries) < seen or entries[seen - 1] is not self._entries[-1]):
             self._entries = []
             self._repairer = Repairer()
+            self._take_plan(None)
         self._extend(entries[len(self._entries) :])
-        return self._repairer.messages()
+        return self.messages
 
     def _extend(self, entries: Sequence[Entry]) -> None:
         start = len(self._entries)
@@ -56,6 +78,13 @@ class ContextView:
         if compaction is not None:
             self._restart(compaction)
             start = compaction + 1
+        for position in range(len(self._entries) - 1, start - 1, -1):
+            plan = plan_of(self._entries[position])
+            if plan is not None:
+                self._fold(start, position)
+                self._take_plan(plan)
+                start = position
+                break
         self._fold(start, len(self._entries))
 
     def _restart(self, position: int) -> None:
@@ -65,6 +94,17 @@ class ContextView:
         self._repairer = Repairer()
         self._repairer.add(_summary(_COMPACTED, compaction, compaction.body.summary))
         self._fold(_position(self._entries, compaction.body.first_kept_id, position), position)
+        self._take_plan(last_plan(self._entries[:position]))
+
+    def _take_plan(self, plan: PruningPlan | None) -> None:
+        """A plan trims what is there when it is made, and nothing that comes later."""
+        self._plan = plan
+        self._trimmed = {}
+        if plan is not None:
+            for position, message in enumerate(self._repairer.messages()):
+                shown = plan.message(message)
+                if shown is not message:
+                    self._trimmed[position] = shown
 
     def _fold(self, start: int, end: int) -> None:
         for entry in self._entries[start:end]:

@@ -59,7 +59,8 @@ def _asked(chosen: Plan) -> Asked:
         model=chosen.model,
         address=chosen.address or {"bedrock": "AWS", "copilot": "GitHub"}.get(chosen.wire, "its address"),
         section=chosen.section,
-        variables=("AWS_PROFILE",) if chosen.wire == "bedrock" else chosen.variables,
+        variables=chosen.variables,
+        key_place="AWS_REGION and AWS's credentials (aws configure)" if chosen.wire == "bedrock" else "",
         start=chosen.start or ("ollama serve" if chosen.wire == "ollama" else ""),
         fetch=fetch,
     )

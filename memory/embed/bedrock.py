@@ -43,7 +43,7 @@ class BedrockSender:
         try:
             self._client: Any = boto3.client("bedrock-runtime", endpoint_url=address, config=config)
         except (NoRegionError, BotoCoreError, ValueError) as error:
-            raise Refused(f"cannot be asked: {error} Set AWS_REGION", cause="address") from error
+            raise Refused(f"cannot be asked: {str(error).rstrip('.')}", cause="key") from error
 
     async def send(self, texts: Sequence[str], kind: Kind) -> list[Json]:
         if "cohere." in self._model:

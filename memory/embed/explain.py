@@ -14,7 +14,8 @@ AGAIN = "then run `clawd memory index`"
 class Asked:
     """Who was asked and which settings lead there; none of it is secret.
 
-    `section` is where model, base_url and api_key are set. `variables` may hold the key as well. `start` says
+    `section` is where model, base_url and api_key are set. `variables` may hold the key as well;
+    `key_place` names another place for it. `start` says
     how the server is started, `fetch` how it gets the model, where the owner can do that.
     """
 
@@ -23,6 +24,7 @@ class Asked:
     address: str
     section: str = "memory.search"
     variables: tuple[str, ...] = ()
+    key_place: str = ""
     start: str = ""
     fetch: str = ""
 
@@ -75,7 +77,8 @@ def _advice(fault: Fault, asked: Asked, kind: Kind) -> str:
 
 def _after_refusal(fault: Refused, asked: Asked) -> str:
     if fault.cause == "key":
-        return f"Check {' or '.join((*asked.variables[:1], f'{asked.section}.api_key'))}, {AGAIN}."
+        places = asked.key_place or " or ".join((*asked.variables[:1], f"{asked.section}.api_key"))
+        return f"Check {places}, {AGAIN}."
     if fault.cause == "quota":
         return f"Add credit there or choose another memory.search.provider, {AGAIN}."
     if fault.cause == "model":

@@ -57,6 +57,8 @@ class Link:
         try:
             async with self._client.stream(method, address, content=content, headers=headers) as response:
                 body = await _read(response)
+        except httpx.UnsupportedProtocol as error:
+            raise Refused(f"cannot be asked: {self._told(error)}", cause="address") from error
         except httpx.TimeoutException as error:
             raise Passing("cannot be reached: no connection in time") from error
         except httpx.TransportError as error:

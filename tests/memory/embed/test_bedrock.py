@@ -86,3 +86,12 @@ async def test_an_unknown_model_and_nonsense_are_told(server: EmbeddingServer, m
         await make().send(["one"], "document")
     server.bearing = Bearing(dims=8)
     assert len(await make().send(["one"], "document")) == 1
+
+
+async def test_a_missing_region_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
+    with pytest.raises(Refused, match="must specify a region") as caught:
+        BedrockSender(model=TITAN, dims=None)
+    assert caught.value.cause == "key"

@@ -94,6 +94,13 @@ class ModelsSettings(Section):
         600, description="longest silence of a model before it counts as down"
     )
     max_retries: int = Field(2, ge=0, le=10, description="further tries after a passing failure")
+    daily_budget_usd: PositiveFloat | None = Field(
+        None,
+        description="US dollars for models in a day of the owner's; then nothing is asked; null: no limit",
+    )
+    daily_budget_warn: float = Field(
+        0.8, ge=0, le=1, description="an answer warns once a day when this share of the budget is spent"
+    )
     providers: dict[str, ProviderSettings] = Field(
         default_factory=dict, description="anthropic, openai, or any name of yours with a base_url"
     )

@@ -11,19 +11,13 @@ from agents.clock import Clock
 from agents.conversation import BrokenTranscript, in_thread
 from agents.loop import TurnLimit
 from agents.model.catalog import ModelStatus
-from agents.model.provider import (
-    AuthFailed,
-    ContextOverflow,
-    ModelError,
-    ModelNotFound,
-    QuotaExhausted,
-    RateLimited,
-)
+from agents.model.provider import ModelError
 from agents.runtime import AgentRuntime, Outcome
 from agents.turn import OnEvent, Turn
 from agents.workspace import WorkspaceError
 from gateway.envelope import envelope
 from gateway.lanes import Lanes
+from gateway.refusals import refusal
 from gateway.routing import api_session
 from gateway.views import CallReport, ChatReply, Refused
 from memory.embed.embedder import MemoryUnavailable
@@ -219,7 +213,7 @@ class Gateway:
             ) from error
         except (ModelError, TurnLimit, WorkspaceError, OSError) as error:
             logger.warning("turn of %s failed: %s: %s", key, type(error).__name__, error)
-            raise _refusal(error) from error
+            raise refusal(error) from error
         logger.info("turn of %s: %s, %.1f s", key, outcome.model, (self._clock() - now).total_seconds())
         return _reply(record, outcome)
 
@@ -259,33 +253,6 @@ def _reply(record: SessionRecord, outcome: Outcome) -> ChatReply:
         calls=calls,
         model=outcome.model,
     )
-
-
-_STATUS: tuple[tuple[type[Exception], str, int], ...] = (
-    (AuthFailed, "model_auth", 502),
-    (QuotaExhausted, "model_quota", 502),
-    (ModelNotFound, "model_not_found", 502),
-    (ContextOverflow, "context_overflow", 502),
-    (RateLimited, "model_rate_limited", 503),
-    (ModelError, "model_failed", 502),
-    (TurnLimit, "turn_limit", 502),
-    (WorkspaceError, "workspace", 500),
-)
-
-
-def _refusal(error: Exception) -> Refused:
-    for kind, code, status in _STATUS:
-        if isinstance(error, kind):
-            return Refused(str(error), code=code, status=status)
-    if isinstance(error, OSError):
-        return Refused(
-            f"The conversation could not be written to disk: {error.strerror or error}"
-            f"{f' ({error.filename})' if error.filename else ''}. "
-            "Free some space or mend the permissions, then send this again.",
-            code="storage",
-            status=507,
-        )
-    raise error
 
 
 def _nobody(_: object) -> None:

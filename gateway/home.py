@@ -34,8 +34,12 @@ class Home:
         return self.path / "gateway.address"
 
     @property
+    def journals(self) -> Path:
+        return self.path / "journals"
+
+    @property
     def registry_file(self) -> Path:
-        return self.path / "journals" / "registry.jsonl"
+        return self.journals / "registry.jsonl"
 
     @property
     def media(self) -> Path:

@@ -105,17 +105,22 @@ class Conversations:
 
     async def peek(self, session_id: str) -> list[Message]:
         """What was said in a session, without keeping it open; empty when it has no file."""
+        entries = await self.entries(session_id)
+        return [entry.body.message for entry in entries if isinstance(entry.body, Said)]
+
+    async def entries(self, session_id: str) -> Sequence[Entry]:
+        """All of a session's path as it is now, as `peek`."""
         known = self._open.get(session_id)
         if known is not None:
-            return known.said
+            return tuple(known.entries)
         path = self._path(session_id)
 
-        def read() -> list[Message]:
+        def read() -> Sequence[Entry]:
             if not path.exists():
-                return []
+                return ()
             transcript = Transcript.open(path, max_line_bytes=self._max_line_bytes)
             transcript.close()
-            return [entry.body.message for entry in transcript.entries if isinstance(entry.body, Said)]
+            return transcript.entries
 
         return await asyncio.to_thread(read)
 

@@ -8,9 +8,8 @@ from typing import Protocol
 
 from agents.recollection import Piece, pieces
 from agents.transcripts import Transcripts, session_of
-from agents.visibility import Caller, SpawnedBy, Visibility, by_nobody, may_look
+from agents.visibility import Caller, SpawnedBy, Visibility, by_nobody, may_look, notes_alone
 from memory.documents import Visible, is_document
-from memory.files import ROOT_NOTE
 from memory.sessions_tables import Wanted
 from memory.sessions_text import TextResult
 from sessions.key import BadSessionKey, SessionKey
@@ -128,14 +127,8 @@ class Archive:
 
     def visible(self, caller: Caller) -> Visible:
         """Which paths of a memory index the caller may be shown."""
-        sees = self._sees(caller)
-
-        def visible(path: str) -> bool:
-            if is_document(path):
-                return sees(session_of(path))
-            return caller.private or path != ROOT_NOTE
-
-        return visible
+        sees, notes = self._sees(caller), notes_alone(caller)
+        return lambda path: sees(session_of(path)) if is_document(path) else notes is None or notes(path)
 
     def _sees(self, caller: Caller) -> Callable[[str], bool]:
         """Whether the caller sees a session, each decided once."""

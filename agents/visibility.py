@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from agents.turn import Turn
+from memory.documents import Visible, is_document
+from memory.files import ROOT_NOTE
 from sessions.key import SessionKey
 
 Visibility: TypeAlias = Literal["self", "tree", "agent"]
@@ -29,6 +31,12 @@ class Caller:
     @classmethod
     def of(cls, turn: Turn) -> "Caller":
         return cls(key=turn.key, private=turn.key.private and turn.trust == "owner")
+
+
+def notes_alone(caller: Caller) -> Visible | None:
+    """Which notes of an index without conversations the caller may be shown; None: all. MEMORY.md is for the
+    owner alone."""
+    return None if caller.private else lambda path: path != ROOT_NOTE and not is_document(path)
 
 
 def may_look(

@@ -27,4 +27,4 @@ class Documents(Protocol):
 
 
 def is_document(path: str) -> bool:
-    return path.startswith(SESSIONS)
+    return path.startswith(SESSIONS) and path.endswith(".jsonl")

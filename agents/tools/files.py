@@ -11,6 +11,7 @@ from typing import Literal, TypeVar
 from pydantic import Field
 
 from agents import saving
+from agents.bootstrap import PRIVATE
 from agents.paths import Confined, PathRefused, Place, problem
 from agents.settings import ToolsSettings
 from agents.tools.editing import replace_once
@@ -106,6 +107,7 @@ class _Files:
 
     def read(self, call: ReadArguments, turn: Turn) -> ToolOutput:
         with self._paths(turn).locate(call.path) as place:
+            self._check(place, turn)
             try:
                 with saving.opened(place) as fd:
                     return self._read(fd, place, call)
@@ -117,6 +119,7 @@ class _Files:
     def write(self, call: WriteArguments, turn: Turn) -> ToolOutput:
         data = _encode(call.content)
         with self._paths(turn).locate(call.path, write=True, make_parents=True) as place:
+            self._check(place, turn)
             daily = DAILY.fullmatch(place.shown) if place.in_workspace else None
             if call.mode == "append":
                 return _append(place, data, day=daily[1] if daily and not daily[2] else None)
@@ -140,6 +143,7 @@ class _Files:
 
     def edit(self, call: EditArguments, turn: Turn) -> ToolOutput:
         with self._paths(turn).locate(call.path, write=True) as place:
+            self._check(place, turn)
             try:
                 with saving.opened(place) as fd:
                     was = os.fstat(fd)
@@ -173,6 +177,20 @@ class _Files:
     def _paths(self, turn: Turn) -> Confined:
         host = self._settings.file_access == "host" and turn.trust == "owner"
         return self._host if host else self._confined
+
+    def _check(self, place: Place, turn: Turn) -> None:
+        """What is for the owner alone stays closed where others read along, under any name."""
+        if turn.key.private and turn.trust == "owner":
+            return
+        found = saving.status(place)
+        for name in PRIVATE:
+            same = place.in_workspace and place.shown.casefold() == name.casefold()
+            try:
+                info = (self._confined.root / name).lstat()
+            except OSError:
+                info = None
+            if same or (found and info and os.path.samestat(found, info)):
+                raise ToolError(f"{name} is for the owner's own conversations. Others read along here.")
 
     def _read(self, fd: int, place: Place, call: ReadArguments) -> ToolOutput:
         head = os.pread(fd, 8192, 0)

@@ -1,14 +1,17 @@
 """memory_search and memory_get: how a model recalls what was written down."""
 
 import json
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
 
 from pydantic import Field
 
 from agents.tools.tool import Arguments, Tool, ToolError, ToolOutput, TypedTool
 from agents.turn import Turn
+from agents.visibility import Caller, notes_alone
+from memory.documents import Visible
 from memory.embed.embedder import MemoryUnavailable
-from memory.files import MemoryRefused
+from memory.files import MemoryRefused, refusal
 from memory.hybrid import SearchHit, SearchResult
 from sessions.messages import Json, JsonObject
 
@@ -43,12 +46,26 @@ class Memory(Protocol):
     paths that are no memory, and gives an empty text for a file that does not exist."""
 
     async def search(
-        self, query: str, *, max_results: int | None = None, min_score: float | None = None
+        self,
+        query: str,
+        *,
+        max_results: int | None = None,
+        min_score: float | None = None,
+        visible: Visible | None = None,
     ) -> SearchResult: ...
 
     async def read(
-        self, path: str, *, from_line: int = 1, lines: int | None = None, max_chars: int = GET_CHARS
+        self,
+        path: str,
+        *,
+        from_line: int = 1,
+        lines: int | None = None,
+        max_chars: int = GET_CHARS,
+        agent: str = "",
     ) -> Note: ...
+
+
+Sees: TypeAlias = Callable[[Caller], Visible | None]
 
 
 class SearchArguments(Arguments):
@@ -63,23 +80,38 @@ class GetArguments(Arguments):
     lines: int | None = Field(None, ge=1)
 
 
-def memory_tools(index: Memory) -> list[Tool]:
-    """memory_search and memory_get over one agent's memory."""
+class GetFromArguments(GetArguments):
+    agent: str = Field("", description="whose memory, when a result names an agent")
+
+
+def memory_tools(index: Memory, *, sees: Sees = notes_alone, others: Sequence[str] = ()) -> list[Tool]:
+    """memory_search and memory_get over one agent's memory, and that of `others`; of paths that the turn's
+    caller does not see, nothing is told."""
 
     async def search(call: SearchArguments, turn: Turn) -> ToolOutput:
-        del turn
         try:
-            found = await index.search(call.query, max_results=call.max_results, min_score=call.min_score)
+            found = await index.search(
+                call.query,
+                max_results=call.max_results,
+                min_score=call.min_score,
+                visible=sees(Caller.of(turn)),
+            )
         except MemoryUnavailable as error:
             return _answer({"results": [], "unavailable": True, "error": str(error), "action": ACTION})
         return _answer(_found(found))
 
     async def get(call: GetArguments, turn: Turn) -> ToolOutput:
-        del turn
         try:
             note = await index.read(
-                call.path, from_line=call.from_line, lines=call.lines, max_chars=GET_CHARS
+                call.path,
+                from_line=call.from_line,
+                lines=call.lines,
+                max_chars=GET_CHARS,
+                agent=call.agent if isinstance(call, GetFromArguments) else "",
             )
+            visible = sees(Caller.of(turn))
+            if visible is not None and not visible(note.path):
+                raise refusal(call.path)
         except (MemoryRefused, MemoryUnavailable) as error:
             raise ToolError(str(error)) from error
         return ToolOutput.of(_present(note))
@@ -97,7 +129,7 @@ def memory_tools(index: Memory) -> list[Tool]:
             name="memory_get",
             description="Read lines of a memory file (MEMORY.md, memory/**/*.md), such as those around a "
             "passage that was found. A file that does not exist gives empty text.",
-            arguments=GetArguments,
+            arguments=GetFromArguments if others else GetArguments,
             action=get,
         ),
     ]
@@ -113,6 +145,7 @@ def _found(result: SearchResult) -> JsonObject:
 
 def _hit(hit: SearchHit) -> JsonObject:
     return {
+        **({"agent": hit.agent} if hit.agent else {}),
         "path": hit.path,
         "start_line": hit.start_line,
         "end_line": hit.end_line,

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from memory.documents import Visible
 from memory.embed.embedder import MemoryUnavailable
 from memory.files import MemoryRefused
 from memory.hybrid import SearchHit, SearchResult
@@ -27,15 +28,27 @@ class FakeMemory:
     asked: list[tuple[object, ...]] = field(default_factory=list)
 
     async def search(
-        self, query: str, *, max_results: int | None = None, min_score: float | None = None
+        self,
+        query: str,
+        *,
+        max_results: int | None = None,
+        min_score: float | None = None,
+        visible: Visible | None = None,
     ) -> SearchResult:
         self.asked.append((query, max_results, min_score))
         if self.unavailable:
             raise MemoryUnavailable(self.unavailable)
-        return SearchResult(hits=self.hits, provider="fake", model=None, mode="keyword", warning=self.warning)
+        hits = tuple(hit for hit in self.hits if visible is None or visible(hit.path))
+        return SearchResult(hits=hits, provider="fake", model=None, mode="keyword", warning=self.warning)
 
     async def read(
-        self, path: str, *, from_line: int = 1, lines: int | None = None, max_chars: int = 12_000
+        self,
+        path: str,
+        *,
+        from_line: int = 1,
+        lines: int | None = None,
+        max_chars: int = 12_000,
+        agent: str = "",
     ) -> FakeNote:
         self.asked.append((path, from_line, lines, max_chars))
         if self.unavailable:

@@ -12,13 +12,18 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tzlocal import get_localzone_name
 
+from agents.archive import Archive
 from agents.clock import Clock, system_clock
 from agents.conversation import Conversations
+from agents.recall import Recall
 from agents.runtime import AgentRuntime
 from agents.settings import AgentSettings
 from agents.tools.exec import exec_tools
 from agents.tools.files import file_tools
 from agents.tools.memory import memory_tools
+from agents.tools.sessions import sessions_tools
+from agents.transcripts import SessionDocuments, Transcripts
+from agents.visibility import notes_alone
 from agents.workspace import Workspace
 from gateway.config import Config
 from gateway.embedders import Embedders
@@ -27,7 +32,10 @@ from gateway.harden import hide_from_children
 from gateway.home import Home
 from gateway.lock import HomeLock
 from gateway.models import Models
+from gateway.redact import redact
+from memory.backend import MemoryBackend
 from memory.index import MemoryIndex
+from memory.sessions_text import SessionsText
 from sessions.registry import Registry
 
 
@@ -50,6 +58,7 @@ class _Site:
     executor: ThreadPoolExecutor
     models: Models
     embedders: Embedders
+    registry: Registry
 
 
 @asynccontextmanager
@@ -71,6 +80,8 @@ async def built(
         stack.push_async_callback(models.aclose)
         embedders = Embedders(config.models.providers, environ=environ)
         stack.push_async_callback(embedders.aclose)
+        registry = Registry.open(home.registry_file, home.transcripts)
+        stack.callback(registry.close)
         site = _Site(
             config=config,
             home=home,
@@ -79,12 +90,12 @@ async def built(
             executor=executor,
             models=models,
             embedders=embedders,
+            registry=registry,
         )
-        registry = Registry.open(home.registry_file, home.transcripts)
-        stack.callback(registry.close)
         settings = [found for agent in config.agents.list if (found := config.agents.resolve(agent.id))]
+        indexes = {one.id: index for one in settings if (index := _index(site, one, stack))}
         gateway = Gateway(
-            agents={one.id: _agent(site, one, stack, write=write) for one in settings},
+            agents={one.id: _agent(site, one, indexes, stack, write=write) for one in settings},
             default_agent=config.agents.default_id,
             registry=registry,
             models=models.status,
@@ -106,19 +117,72 @@ async def opened(config: Config, home: Home, *, write: bool = True) -> AsyncIter
         yield parts.gateway
 
 
-def _agent(site: _Site, settings: AgentSettings, stack: AsyncExitStack, *, write: bool) -> Agent:
+def _transcripts(site: _Site, agent: str) -> Transcripts:
+    return Transcripts(
+        site.home.transcripts(agent), redact=redact, max_line_bytes=site.config.sessions.max_line_bytes
+    )
+
+
+def _index(site: _Site, settings: AgentSettings, stack: AsyncExitStack) -> MemoryBackend | None:
+    """None where there is no memory engine."""
+    memory = site.config.memory_of(settings.id)
+    if memory.backend == "none":
+        return None
+    documents = SessionDocuments(
+        _transcripts(site, settings.id),
+        growth=memory.search.sync.sessions,
+        has_ended=site.registry.has_ended,
+    )
+    index = MemoryIndex(
+        workspace=Workspace(workspace_of(site.config, site.home, settings)).root,
+        database=site.home.memory_database(settings.id),
+        settings=memory,
+        embedder=site.embedders.of(memory.search),
+        documents=documents if "sessions" in memory.search.sources else None,
+    )
+    stack.push_async_callback(index.aclose)
+    return index
+
+
+def _archive(site: _Site, settings: AgentSettings, stack: AsyncExitStack) -> Archive:
+    transcripts = _transcripts(site, settings.id)
+    text = SessionsText(database=site.home.sessions_database(settings.id), talks=transcripts)
+    stack.push_async_callback(text.aclose)
+    return Archive(
+        text=text,
+        transcripts=transcripts,
+        directory=site.registry,
+        visibility=site.config.memory_of(settings.id).sessions.visibility,
+    )
+
+
+def _recall(site: _Site, settings: AgentSettings, indexes: Mapping[str, MemoryBackend]) -> Recall | None:
+    memory = site.config.memory_of(settings.id)
+    if settings.id not in indexes:
+        return None
+    return Recall(
+        own=indexes[settings.id],
+        others={one: indexes[one] for one in memory.read_from if one in indexes and one != settings.id},
+        max_results=memory.search.max_results,
+        min_score=memory.search.min_score,
+    )
+
+
+def _agent(
+    site: _Site,
+    settings: AgentSettings,
+    indexes: Mapping[str, MemoryBackend],
+    stack: AsyncExitStack,
+    *,
+    write: bool,
+) -> Agent:
     zone = settings.time_zone or local_time_zone()
     workspace = Workspace(workspace_of(site.config, site.home, settings))
     if write:
         workspace.ensure(site.clock().astimezone(ZoneInfo(zone)).date())
-    memory = site.config.memory_of(settings.id)
-    index = MemoryIndex(
-        workspace=workspace.root,
-        database=site.home.memory_database(settings.id),
-        settings=memory,
-        embedder=site.embedders.of(memory.search),
-    )
-    stack.push_async_callback(index.aclose)
+    recall, archive = _recall(site, settings, indexes), _archive(site, settings, stack)
+    talk = "sessions" in site.config.memory_of(settings.id).search.sources
+    sees = archive.visible if talk else notes_alone
     conversations = Conversations(
         site.home.transcripts(settings.id),
         clock=site.clock,
@@ -131,7 +195,8 @@ def _agent(site: _Site, settings: AgentSettings, stack: AsyncExitStack, *, write
     tools = (
         *file_tools(workspace, settings.tools, forbidden=closed, readable=readable),
         *exec_tools(workspace, settings.tools, environ=site.environ, media=site.home.media, forbidden=closed),
-        *memory_tools(index),
+        *(memory_tools(recall, sees=sees, others=tuple(recall.others)) if recall else ()),
+        *sessions_tools(archive),
     )
     runtime = AgentRuntime(
         settings=settings,
@@ -142,7 +207,7 @@ def _agent(site: _Site, settings: AgentSettings, stack: AsyncExitStack, *, write
         choose=partial(site.models.choose, settings.model),
         clock=site.clock,
     )
-    return Agent(runtime=runtime, index=index)
+    return Agent(runtime=runtime, recall=recall, archive=archive, remembers_talk=talk)
 
 
 def workspace_of(config: Config, home: Home, agent: AgentSettings) -> Path:

@@ -211,7 +211,8 @@ def _hit(data: JsonObject) -> SearchHit:
         vector_score=_number(data, "vector_score"),
         text_score=_number(data, "text_score"),
         snippet=_text(data, "snippet"),
-        source="memory",
+        source="sessions" if _text(data, "source") == "sessions" else "memory",
+        agent=_text(data, "agent"),
     )
 
 

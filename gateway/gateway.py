@@ -7,11 +7,13 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from agents.archive import Archive, ArchiveRefused
 from agents.clock import Clock
 from agents.conversation import BrokenTranscript, in_thread
 from agents.loop import TurnLimit
 from agents.model.catalog import ModelStatus
 from agents.model.provider import ModelError
+from agents.recall import Recall
 from agents.runtime import AgentRuntime, Outcome
 from agents.turn import OnEvent, Turn
 from agents.workspace import WorkspaceError
@@ -19,11 +21,11 @@ from gateway.envelope import envelope
 from gateway.lanes import Lanes
 from gateway.refusals import refusal
 from gateway.routing import api_session
-from gateway.views import CallReport, ChatReply, Refused
+from gateway.views import CallReport, ChatReply, Refused, SaidHit, SaidResult
 from memory.embed.embedder import MemoryUnavailable
 from memory.files import MemoryRefused
 from memory.hybrid import SearchResult
-from memory.index import IndexStatus, MemoryIndex
+from memory.index import IndexStatus
 from memory.orders import SyncProgress, SyncReport
 from memory.reading import NoteText
 from sessions.key import BadSessionKey, SessionKey
@@ -37,10 +39,13 @@ logger = logging.getLogger("clawd.gateway")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """One agent's parts; nothing of them is shared with another agent."""
+    """One agent's parts; nothing of them is shared with another agent. Without memory, `recall` is None;
+    `remembers_talk`: its conversations are a source of it."""
 
     runtime: AgentRuntime
-    index: MemoryIndex
+    recall: Recall | None
+    archive: Archive
+    remembers_talk: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +132,7 @@ class Gateway:
     ) -> SearchResult:
         """Search an agent's memory. Raises Refused."""
         try:
-            return await self._agent(agent).index.search(query, max_results=max_results, min_score=min_score)
+            return await self._recall(agent).search(query, max_results=max_results, min_score=min_score)
         except MemoryUnavailable as error:
             raise Refused(str(error), code="memory_unavailable", status=503) from error
 
@@ -136,7 +141,7 @@ class Gateway:
     ) -> NoteText:
         """Lines of a memory file. Raises Refused when the path is not in memory."""
         try:
-            return await self._agent(agent).index.read(path, from_line=from_line, lines=lines)
+            return await self._recall(agent).read(path, from_line=from_line, lines=lines)
         except MemoryRefused as error:
             raise Refused(str(error), code="bad_path", status=400) from error
         except MemoryUnavailable as error:
@@ -151,18 +156,35 @@ class Gateway:
     ) -> SyncReport:
         """Bring an agent's index up to date. Raises Refused."""
         try:
-            return await self._agent(agent).index.sync(force=force, progress=progress)
+            return await self._recall(agent).own.sync(force=force, progress=progress)
         except MemoryUnavailable as error:
             raise Refused(str(error), code="memory_unavailable", status=503) from error
 
     async def memory_status(self, *, agent: str | None) -> IndexStatus:
-        return await self._agent(agent).index.status()
+        """Raises Refused when memory is off."""
+        return await self._recall(agent).own.status()
+
+    async def sessions_search(self, query: str, *, agent: str | None, limit: int) -> SaidResult:
+        """The owner's search through all that was said with an agent. Raises Refused."""
+        archive = self._agent(agent).archive
+        try:
+            result = await archive.search(query, caller=None, limit=limit)
+        except (ArchiveRefused, MemoryUnavailable) as error:
+            raise Refused(str(error), code="sessions_unavailable", status=503) from error
+        hits = tuple(SaidHit.of(found, archive.key_of(found.session)) for found in result.found)
+        return SaidResult(hits=hits, partial=result.partial, warning=result.warning)
 
     async def catch_up(self) -> None:
         """Index what changed on disk while nothing ran; a failure is told in the log and nothing else."""
         for name, agent in self._agents.items():
             try:
-                report = await agent.index.sync()
+                await agent.archive.bring_up()
+            except MemoryUnavailable as error:
+                logger.warning("conversations of %s cannot be searched: %s", name, error)
+            if agent.recall is None:
+                continue
+            try:
+                report = await agent.recall.own.sync()
             except MemoryUnavailable as error:
                 logger.warning("memory of %s is not up to date: %s", name, error)
             else:
@@ -178,6 +200,17 @@ class Gateway:
                 f"There is no agent {name!r}. The agents are: {known}.", code="unknown_agent", status=404
             )
         return agent
+
+    def _recall(self, name: str | None) -> Recall:
+        agent = self._agent(name)
+        if agent.recall is None:
+            raise Refused(
+                f"Agent {name or self.default_agent} has no memory engine (memory.backend: none). "
+                "Its notes are files in its workspace.",
+                code="no_memory",
+                status=409,
+            )
+        return agent.recall
 
     def _check(self, text: str) -> None:
         if self.draining:
@@ -238,6 +271,8 @@ class Gateway:
         messages = agent.runtime.conversations.count(record.session_id) or record.messages
         now = self._clock()
         await in_thread(self._executor, lambda: self._registry.touch(record.key, now, messages))
+        if agent.recall is not None and agent.remembers_talk:
+            agent.recall.own.stale()
 
 
 def _reply(record: SessionRecord, outcome: Outcome) -> ChatReply:

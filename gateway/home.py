@@ -57,6 +57,10 @@ class Home:
     def memory_database(self, agent: str) -> Path:
         return self.path / "memory" / f"{agent}.sqlite"
 
+    def sessions_database(self, agent: str) -> Path:
+        """The text of the agent's conversations, for exact search; made from the transcripts."""
+        return self.path / "memory" / f"{agent}.sessions.sqlite"
+
     def transcripts(self, agent: str) -> Path:
         return self.path / "agents" / agent / "sessions"
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from memory.hybrid import SearchHit, SearchResult
+from memory.sessions_tables import Found
 from sessions.key import SessionKey
 from sessions.messages import Json, JsonObject, Usage
 from sessions.registry import SessionRecord
@@ -29,6 +30,38 @@ class ChatReply:
     usage: Usage
     calls: tuple[CallReport, ...]
     model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaidHit:
+    """Something that was said: `line` of the transcript of a session, whose key may be forgotten."""
+
+    key: SessionKey | None
+    session_id: str
+    at: datetime
+    role: str
+    line: int
+    snippet: str
+
+    @classmethod
+    def of(cls, found: Found, key: SessionKey | None) -> "SaidHit":
+        return cls(
+            key=key,
+            session_id=found.session,
+            at=datetime.fromtimestamp(found.at, UTC),
+            role=found.role,
+            line=found.line,
+            snippet=found.snippet,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaidResult:
+    """`partial`: nothing held all of the words, these hold some."""
+
+    hits: tuple[SaidHit, ...]
+    partial: bool
+    warning: str | None
 
 
 class Refused(Exception):
@@ -89,6 +122,26 @@ def hit_json(hit: SearchHit) -> JsonObject:
         "text_score": round(hit.text_score, 4),
         "snippet": hit.snippet,
         "source": hit.source,
+        **({"agent": hit.agent} if hit.agent else {}),
+    }
+
+
+def said_json(result: SaidResult) -> JsonObject:
+    hits: list[Json] = [
+        {
+            "session_key": str(hit.key) if hit.key else None,
+            "session_id": hit.session_id,
+            "at": time_json(hit.at),
+            "role": hit.role,
+            "line": hit.line,
+            "snippet": hit.snippet,
+        }
+        for hit in result.hits
+    ]
+    return {
+        "results": hits,
+        "partial": result.partial,
+        **({"warning": result.warning} if result.warning else {}),
     }
 
 

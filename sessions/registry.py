@@ -67,6 +67,11 @@ class Registry:
         known = self._by_id.get(session_id)
         return known.key if known else None
 
+    def has_ended(self, session_id: str) -> bool:
+        """Whether another session has taken its place, or it was never recorded."""
+        key = self.key_of(session_id)
+        return key is None or self._records[key].session_id != session_id
+
     def records(self) -> list[SessionRecord]:
         """All of them, the last seen first."""
         with self._lock:

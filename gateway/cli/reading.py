@@ -11,10 +11,11 @@ from rich.text import Text
 from gateway.build import opened
 from gateway.cli.output import clean, console, print_json
 from gateway.cli.place import Place
+from gateway.cli.remembering import marked
 from gateway.cli.screen import called, passages
 from gateway.gateway import Conversation
 from gateway.http.answers import conversation_json, models_json
-from gateway.views import sessions_json
+from gateway.views import SaidResult, said_json, sessions_json
 from sessions.key import SessionKey
 from sessions.messages import Assistant, Message, ToolResult, User, text_of
 
@@ -76,6 +77,32 @@ def session(place: Place, key: str, *, limit: int, as_json: bool) -> None:
         screen.print(f"{earlier:,} earlier messages are left out (--limit).", style="dim")
     for message in conversation.messages[-limit:]:
         _message(screen, message)
+
+
+def said(place: Place, text: str, *, limit: int, agent: str | None, as_json: bool) -> None:
+    """Raises Refused, ConfigError, HomeError."""
+
+    async def work() -> SaidResult:
+        async with opened(place.config(), place.home, write=False) as gateway:
+            return await gateway.sessions_search(text, agent=agent, limit=limit)
+
+    result = asyncio.run(work())
+    if as_json:
+        print_json(said_json(result))
+        return
+    screen, aside = console(color=place.color), console(color=place.color, stderr=True)
+    if result.warning:
+        aside.print(clean(result.warning), style="yellow", soft_wrap=True)
+    if result.partial:
+        aside.print("Nothing has all of the words; these have some.", style="yellow")
+    if not result.hits:
+        screen.print("Nothing found. Other words may help; `clawd memory search` looks through the notes.")
+    for hit in result.hits:
+        name = clean(str(hit.key or hit.session_id))
+        head = Text(f"{name}, line {hit.line}, {hit.role}, {_local(hit.at)}", style="bold")
+        screen.print(head, soft_wrap=True)
+        screen.print(marked(hit.snippet, text))
+        screen.print()
 
 
 def _message(screen: Console, message: Message) -> None:

@@ -21,6 +21,22 @@ def list_(context: typer.Context, as_json: AsJson = False) -> None:
 
 
 @app.command()
+def search(
+    context: typer.Context,
+    text: Annotated[list[str], typer.Argument(metavar="TEXT", help="Words; '\"in quotes\"' as they stand.")],
+    limit: Annotated[int, typer.Option(min=1, max=200, help="How many at the most.")] = 10,
+    agent: Annotated[
+        str | None, typer.Option(metavar="ID", help="Whose conversations; otherwise the default agent's.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find what was said, by its exact words."""
+    from gateway.cli.reading import said as report
+
+    report(place.of(context), " ".join(text), limit=limit, agent=agent, as_json=as_json)
+
+
+@app.command()
 def show(
     context: typer.Context,
     key: Annotated[str, typer.Argument(metavar="KEY", help="As `clawd sessions list` prints it.")],

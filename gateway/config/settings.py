@@ -162,13 +162,28 @@ class Config(BaseModel):
             raise ValueError("; ".join(told))
         return self
 
+    @model_validator(mode="after")
+    def _readers(self) -> "Config":
+        """Whether every agent that is read from exists."""
+        ids = {agent.id for agent in self.agents.list}
+        for agent in self.agents.list:
+            if unknown := [one for one in self.memory_of(agent.id).read_from if one not in ids]:
+                raise ValueError(
+                    f"memory.read_from of agent {agent.id!r} names {unknown[0]!r}, which is no agent; "
+                    f"the agents are {', '.join(sorted(ids))}"
+                )
+        return self
+
     def memory_of(self, agent_id: str) -> MemorySettings:
-        """The memory section with the agent's own values over it, field by field."""
+        """The memory section with the agent's own values over it, field by field; extra_paths are added."""
         agent = self.agents.resolve(agent_id)
         if agent is None or agent.memory is None:
             return self.memory
         base = self.memory.model_dump(exclude_unset=True)
-        return MemorySettings.model_validate(_over(base, agent.memory.model_dump(exclude_unset=True)))
+        over = MemorySettings.model_validate(_over(base, agent.memory.model_dump(exclude_unset=True)))
+        places = (*self.memory.search.extra_paths, *agent.memory.search.extra_paths)
+        search = over.search.model_copy(update={"extra_paths": tuple(dict.fromkeys(places))})
+        return over.model_copy(update={"search": search})
 
 
 def _over(base: dict[str, object], top: dict[str, object]) -> dict[str, object]:

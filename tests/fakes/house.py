@@ -7,17 +7,23 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from agents.archive import Archive
 from agents.conversation import Conversations
 from agents.model.provider import ModelError
+from agents.recall import Recall
 from agents.runtime import AgentRuntime, ChosenModel
 from agents.settings import AgentSettings
 from agents.tools.files import file_tools
 from agents.tools.memory import memory_tools
+from agents.tools.sessions import sessions_tools
 from agents.tools.tool import Tool
+from agents.transcripts import Transcripts
 from agents.workspace import Workspace
 from gateway.gateway import Agent, Gateway
 from gateway.home import Home
+from gateway.redact import redact
 from memory.index import MemoryIndex
+from memory.sessions_text import SessionsText
 from memory.settings import MemorySettings
 from sessions.registry import Registry
 from tests.fakes.embedder import FakeEmbedder
@@ -57,6 +63,7 @@ async def house(
     with ThreadPoolExecutor(1) as executor:
         registry = Registry.open(home.registry_file, home.transcripts)
         parts: dict[str, Agent] = {}
+        texts: list[SessionsText] = []
         scene = House(
             gateway=Gateway(
                 agents=parts,
@@ -92,8 +99,14 @@ async def house(
                 embedder=FakeEmbedder(),
             )
             settings = AgentSettings(id=name)
+            recall = Recall(own=index, others={}, max_results=6, min_score=0.35)
+            transcripts = Transcripts(home.transcripts(name), redact=redact, max_line_bytes=1 << 20)
+            text = SessionsText(database=home.sessions_database(name), talks=transcripts)
+            texts.append(text)
+            archive = Archive(text=text, transcripts=transcripts, directory=registry, visibility="tree")
             parts[name] = Agent(
-                index=index,
+                recall=recall,
+                archive=archive,
                 runtime=AgentRuntime(
                     settings=settings,
                     time_zone="Europe/Lisbon",
@@ -105,7 +118,12 @@ async def house(
                         max_line_bytes=1 << 20,
                         executor=executor,
                     ),
-                    tools=(*file_tools(workspace, settings.tools), *memory_tools(index), *extra_tools),
+                    tools=(
+                        *file_tools(workspace, settings.tools),
+                        *memory_tools(recall),
+                        *sessions_tools(archive),
+                        *extra_tools,
+                    ),
                     choose=choose,
                     clock=clock,
                 ),
@@ -116,5 +134,8 @@ async def house(
             await scene.gateway.lanes.drain(0)
             for agent in parts.values():
                 agent.runtime.conversations.close()
-                await agent.index.aclose()
+                if agent.recall is not None:
+                    await agent.recall.own.aclose()
+            for text in texts:
+                await text.aclose()
             registry.close()

@@ -11,9 +11,12 @@ from typing import TypeVar
 
 from agents.clock import Clock
 from sessions.context import ContextView
-from sessions.entries import Body, Entry, Header, ModelChanged, Said
-from sessions.messages import Message, ToolResult
+from sessions.entries import Body, CustomMessage, Entry, Header, ModelChanged, Said
+from sessions.messages import Message, ToolResult, User
+from sessions.plan import PruningPlan
 from sessions.transcript import BrokenTranscript, Transcript
+
+SILENT_KINDS = frozenset({"clawd.flush"})
 
 T = TypeVar("T")
 
@@ -32,6 +35,18 @@ class Conversation:
         return self._view.of(self._transcript.entries)
 
     @property
+    def untrimmed(self) -> tuple[Message, ...]:
+        """The same with every result whole: what a new pruning plan is made from."""
+        self._view.of(self._transcript.entries)
+        return self._view.untrimmed
+
+    @property
+    def plan(self) -> PruningPlan | None:
+        """The pruning plan in force."""
+        self._view.of(self._transcript.entries)
+        return self._view.plan
+
+    @property
     def entries(self) -> Sequence[Entry]:
         """All of the transcript's path, as it grows."""
         return self._transcript.entries
@@ -39,7 +54,7 @@ class Conversation:
     @property
     def said(self) -> list[Message]:
         """What was said, as it stands in the transcript, for people to read."""
-        return [entry.body.message for entry in self._transcript.entries if isinstance(entry.body, Said)]
+        return visible(self._transcript.entries)
 
     async def record(self, message: Message) -> None:
         """Return when the message is on disk; a cancellation waits for the line that is being written.
@@ -124,6 +139,11 @@ class Conversations:
 
         return await asyncio.to_thread(read)
 
+    def said(self, session_id: str) -> list[Message]:
+        """What was said in an open session; nothing of one that is not open."""
+        known = self._open.get(session_id)
+        return known.said if known else []
+
     def count(self, session_id: str) -> int | None:
         """How many messages people and models have said in an open session; None when it is not open."""
         known = self._open.get(session_id)
@@ -143,6 +163,21 @@ class Conversations:
         if path.exists():
             return Transcript.open(path, max_line_bytes=self._max_line_bytes)
         return Transcript.create(path, Header(id=session_id, at=self._clock(), cwd=str(cwd)))
+
+
+def visible(entries: Sequence[Entry]) -> list[Message]:
+    """What was said, without the silent turns: from their instruction to what the next person says."""
+    shown: list[Message] = []
+    silent = False
+    for entry in entries:
+        match entry.body:
+            case CustomMessage(kind=kind):
+                silent = kind in SILENT_KINDS
+            case Said(message=message):
+                silent = silent and not isinstance(message, User)
+                if not silent:
+                    shown.append(message)
+    return shown
 
 
 async def in_thread(executor: Executor, work: Callable[[], T]) -> T:

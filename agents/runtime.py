@@ -5,12 +5,12 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
 from agents.bootstrap import BootstrapFile
 from agents.clock import Clock
 from agents.conversation import Conversation, Conversations
+from agents.daily import START_NOTES, begin_with, read_days
 from agents.frame import (
     Frame,
     context_entry,
@@ -22,38 +22,19 @@ from agents.frame import (
     sizes,
 )
 from agents.loop import Loop
-from agents.model.provider import ModelProvider, ModelRequest
-from agents.model.spelling import Spelling
+from agents.model.provider import ModelRequest
 from agents.prompt import PromptFacts, project_context, system_prompt
+from agents.scene import ChosenModel, OnAnswer, Scene
 from agents.settings import AgentSettings
 from agents.tools.tool import Tool
 from agents.turn import OnEvent, Turn
+from agents.upkeep import Upkeep
 from agents.workspace import Workspace
-from sessions.key import SessionKey
+from sessions.entries import CustomMessage
 from sessions.messages import Assistant, Cost, Message, Text, ToolCall, ToolResult, Usage, User
-
-OnAnswer: TypeAlias = Callable[[Assistant, str, SessionKey, str], None]
-"""Hears of each recorded answer: the answer, its origin (turn, flush, compaction, note, maintenance …), the
-session's key and id. Never waits and never fails."""
+from sessions.settings import SessionsSettings
 
 logger = logging.getLogger("clawd.agents")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChosenModel:
-    """The model that answers this turn. `max_output` is the most that it can say in one answer, in tokens;
-    `spelling` how its requests become bytes, None when they go over no wire."""
-
-    provider: ModelProvider
-    provider_name: str
-    model: str
-    max_output: int | None
-    max_retries: int
-    spelling: Spelling | None = None
-
-    @property
-    def name(self) -> str:
-        return f"{self.provider_name}/{self.model}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +63,7 @@ class AgentRuntime:
         clock: Clock,
         on_answer: OnAnswer = lambda *_: None,
         before_call: Callable[[], None] = lambda: None,
+        sessions: SessionsSettings = SessionsSettings(),  # noqa: B008 (frozen)
     ) -> None:
         self.settings = settings
         self.time_zone = time_zone
@@ -93,6 +75,13 @@ class AgentRuntime:
         self._clock = clock
         self._on_answer = on_answer
         self._before_call = before_call
+        self.sessions = sessions
+        self.upkeep = Upkeep(
+            settings=sessions,
+            tools=self._tools,
+            clock=clock,
+            tool_timeout=settings.tools.timeout_seconds,
+        )
 
     async def respond(self, turn: Turn, text: str, *, envelope: str, on_event: OnEvent) -> Outcome:
         """Answer one message. It is in the transcript before anything else happens.
@@ -101,31 +90,45 @@ class AgentRuntime:
         cannot be written; cancellation leaves a transcript that opens cleanly.
         """
         async with self.conversations.use(turn.session_id, cwd=self.workspace.root) as conversation:
+            if not conversation.entries:
+                await self._begin(conversation, turn)
             start = len(conversation.said)
             said = User(at=turn.at, parts=(Text(text=text),), envelope=envelope)
             await conversation.record(said)
-            chosen = await self._choose()
+            scene = await self._scene(conversation, turn)
+            await self.upkeep.prune(scene, now=turn.at)
             loop = Loop(
-                provider=chosen.provider,
+                provider=scene.chosen.provider,
                 tools=self._tools,
-                request=await self._requests(conversation, turn, chosen),
-                record=self._recorder(conversation, turn, "turn"),
+                request=scene.request,
+                record=scene.recorder("turn"),
                 on_event=on_event,
                 clock=self._clock,
                 max_rounds=self.settings.max_rounds,
-                max_retries=chosen.max_retries,
+                max_retries=scene.chosen.max_retries,
                 tool_timeout=self.settings.tools.timeout_seconds,
             )
             try:
                 answer = await loop.run(turn)
             finally:
                 await self._note_own_edits(conversation, turn, start)
-            return _outcome(conversation.said, start, answer, chosen)
+            return _outcome(conversation.said, start, answer, scene.chosen)
 
-    async def _requests(
-        self, conversation: Conversation, turn: Turn, chosen: ChosenModel
-    ) -> Callable[[], ModelRequest]:
-        """A builder of this turn's requests, which differ only in their messages."""
+    async def _begin(self, conversation: Conversation, turn: Turn) -> None:
+        """Give the owner's new session the notes of the last days."""
+        settings = self.sessions.start_notes
+        if not (settings.enabled and turn.key.private and turn.trust == "owner"):
+            return
+        today = self._local_date(turn.at)
+        notes = await asyncio.to_thread(read_days, self.workspace.root, today, settings)
+        text = begin_with(notes, today, settings)
+        if text:
+            entry = CustomMessage(kind=START_NOTES, parts=(Text(text=text),), display=False)
+            await conversation.append(entry, turn.at)
+
+    async def _scene(self, conversation: Conversation, turn: Turn) -> Scene:
+        """The model and this turn's requests, which differ only in their messages."""
+        chosen = await self._choose()
         fresh = await self._fresh_frame(turn, chosen)
         reason = refresh_reason(conversation.entries, fresh, now=turn.at)
         frozen = recorded(conversation.entries)
@@ -139,19 +142,9 @@ class AgentRuntime:
             self._before_call()
             return replace(request, messages=conversation.messages)
 
-        return build
-
-    def _recorder(
-        self, conversation: Conversation, turn: Turn, origin: str
-    ) -> Callable[[Message], Awaitable[None]]:
-        """Records messages, and tells of the answers among them what they were for."""
-
-        async def record(message: Message) -> None:
-            await conversation.record(message)
-            if isinstance(message, Assistant):
-                self._on_answer(message, origin, turn.key, turn.session_id)
-
-        return record
+        return Scene(
+            conversation=conversation, turn=turn, chosen=chosen, request=build, on_answer=self._on_answer
+        )
 
     async def _fresh_frame(self, turn: Turn, chosen: ChosenModel) -> Frame:
         settings = self.settings

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib import metadata
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -21,18 +22,21 @@ from agents.settings import AgentSettings
 from agents.tools.exec import exec_tools
 from agents.tools.files import file_tools
 from agents.tools.memory import memory_tools
+from agents.tools.results import result_tools
 from agents.tools.sessions import sessions_tools
 from agents.transcripts import SessionDocuments, Transcripts
 from agents.visibility import notes_alone
 from agents.workspace import Workspace
 from gateway.config import Config
 from gateway.embedders import Embedders
-from gateway.gateway import Agent, Gateway
+from gateway.gateway import Gateway
 from gateway.harden import hide_from_children
 from gateway.home import Home
 from gateway.lock import HomeLock
 from gateway.models import Models
 from gateway.redact import redact
+from gateway.roster import Agent, Roster
+from gateway.usage import Ledger
 from memory.backend import MemoryBackend
 from memory.index import MemoryIndex
 from memory.sessions_text import SessionsText
@@ -59,6 +63,7 @@ class _Site:
     models: Models
     embedders: Embedders
     registry: Registry
+    ledger: Ledger
 
 
 @asynccontextmanager
@@ -75,7 +80,10 @@ async def built(
         if write:
             stack.enter_context(HomeLock(home.lock_file))
             hide_from_children()
-        executor = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="journal"))
+        executor = ThreadPoolExecutor(1, thread_name_prefix="journal")
+        ledger = _ledger(config, home, executor)
+        stack.callback(ledger.close)
+        stack.enter_context(executor)
         models = Models(config.models, environ=environ, clock=system_clock)
         stack.push_async_callback(models.aclose)
         embedders = Embedders(config.models.providers, environ=environ)
@@ -91,19 +99,25 @@ async def built(
             models=models,
             embedders=embedders,
             registry=registry,
+            ledger=ledger,
         )
         settings = [found for agent in config.agents.list if (found := config.agents.resolve(agent.id))]
         indexes = {one.id: index for one in settings if (index := _index(site, one, stack))}
         gateway = Gateway(
-            agents={one.id: _agent(site, one, indexes, stack, write=write) for one in settings},
-            default_agent=config.agents.default_id,
+            roster=Roster(
+                agents={one.id: _agent(site, one, indexes, stack, write=write) for one in settings},
+                default=config.agents.default_id,
+            ),
             registry=registry,
             models=models.status,
+            window=models.window,
+            ledger=ledger,
             clock=system_clock,
             new_id=lambda: str(uuid.uuid4()),
             executor=executor,
             max_text_chars=config.gateway.max_text_chars,
             max_concurrent_turns=config.gateway.max_concurrent_turns,
+            version=version(),
         )
         stack.push_async_callback(gateway.lanes.drain, 0)
         yield Parts(gateway=gateway, warm_up=partial(models.warm_up, [one.model for one in settings]))
@@ -115,6 +129,15 @@ async def opened(config: Config, home: Home, *, write: bool = True) -> AsyncIter
     async with built(config, home, write=write) as parts:
         parts.gateway.ready = True
         yield parts.gateway
+
+
+def _ledger(config: Config, home: Home, executor: ThreadPoolExecutor) -> Ledger:
+    """Its days are those of the default agent's owner."""
+    default = config.agents.resolve(config.agents.default_id)
+    zone = (default.time_zone if default else None) or local_time_zone()
+    return Ledger.open(
+        home.journals, config.models, executor=executor, clock=system_clock, zone=ZoneInfo(zone)
+    )
 
 
 def _transcripts(site: _Site, agent: str) -> Transcripts:
@@ -197,6 +220,7 @@ def _agent(
         *exec_tools(workspace, settings.tools, environ=site.environ, media=site.home.media, forbidden=closed),
         *(memory_tools(recall, sees=sees, others=tuple(recall.others)) if recall else ()),
         *sessions_tools(archive),
+        *result_tools(conversations.said, max_chars=settings.tools.max_read_chars),
     )
     runtime = AgentRuntime(
         settings=settings,
@@ -206,6 +230,9 @@ def _agent(
         tools=tools,
         choose=partial(site.models.choose, settings.model),
         clock=site.clock,
+        sessions=site.config.sessions,
+        on_answer=site.ledger.note,
+        before_call=site.ledger.check,
     )
     return Agent(runtime=runtime, recall=recall, archive=archive, remembers_talk=talk)
 
@@ -215,6 +242,14 @@ def workspace_of(config: Config, home: Home, agent: AgentSettings) -> Path:
     if agent.workspace is not None:
         return agent.workspace.expanduser().absolute()
     return home.default_workspace(agent.id, main=agent.id == config.agents.default_id)
+
+
+def version() -> str:
+    """Clawd's own, as installed."""
+    try:
+        return metadata.version("clawd")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
 
 
 def local_time_zone() -> str:

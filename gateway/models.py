@@ -19,7 +19,7 @@ from agents.model.catalog import (
 from agents.model.offline import Offline
 from agents.model.provider import AuthFailed, ModelError, ModelProvider
 from agents.model.spelling import spelling_of
-from agents.runtime import ChosenModel
+from agents.scene import ChosenModel
 from agents.settings import ModelName, ModelsSettings
 
 
@@ -50,6 +50,7 @@ class Models:
             provider_name=resolved.provider,
             model=resolved.model,
             max_output=resolved.facts.max_output,
+            window=resolved.facts.context_window,
             max_retries=self._settings.max_retries,
             spelling=spelling_of(resolved),
         )

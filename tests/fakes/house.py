@@ -11,7 +11,8 @@ from agents.archive import Archive
 from agents.conversation import Conversations
 from agents.model.provider import ModelError
 from agents.recall import Recall
-from agents.runtime import AgentRuntime, ChosenModel
+from agents.runtime import AgentRuntime
+from agents.scene import ChosenModel
 from agents.settings import AgentSettings
 from agents.tools.files import file_tools
 from agents.tools.memory import memory_tools
@@ -19,9 +20,12 @@ from agents.tools.sessions import sessions_tools
 from agents.tools.tool import Tool
 from agents.transcripts import Transcripts
 from agents.workspace import Workspace
-from gateway.gateway import Agent, Gateway
+from gateway.budget import Budget
+from gateway.gateway import Gateway
 from gateway.home import Home
 from gateway.redact import redact
+from gateway.roster import Agent, Roster
+from gateway.usage import Ledger
 from memory.index import MemoryIndex
 from memory.sessions_text import SessionsText
 from memory.settings import MemorySettings
@@ -53,6 +57,7 @@ async def house(
     agents: Sequence[str] = ("main",),
     open_limit: int = 8,
     first_session: int = 1,
+    budget: Budget | None = None,
 ) -> AsyncIterator[House]:
     """Opens on what an earlier house left in `folder`; pass another `first_session` then."""
     home = Home(folder / "home")
@@ -62,19 +67,22 @@ async def house(
     numbers = count(first_session)
     with ThreadPoolExecutor(1) as executor:
         registry = Registry.open(home.registry_file, home.transcripts)
+        ledger = Ledger(home.journals, executor=executor, clock=clock, budget=budget)
         parts: dict[str, Agent] = {}
         texts: list[SessionsText] = []
         scene = House(
             gateway=Gateway(
-                agents=parts,
-                default_agent=agents[0],
+                roster=Roster(agents=parts, default=agents[0]),
                 registry=registry,
                 models=list,
+                window=lambda _provider, _model: 10_000,
+                ledger=ledger,
                 clock=clock,
                 new_id=lambda: f"session-{next(numbers)}",
                 executor=executor,
                 max_text_chars=1_000,
                 max_concurrent_turns=4,
+                version="1.2.3",
             ),
             home=home,
             workspace=folder / f"workspace-{agents[0]}",
@@ -126,6 +134,8 @@ async def house(
                     ),
                     choose=choose,
                     clock=clock,
+                    on_answer=ledger.note,
+                    before_call=ledger.check,
                 ),
             )
         try:
@@ -139,3 +149,4 @@ async def house(
             for text in texts:
                 await text.aclose()
             registry.close()
+    ledger.close()

@@ -1,0 +1,55 @@
+"""A turn with everything around it: the open conversation, the model that answers, and how to ask it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from agents.conversation import Conversation
+from agents.model.provider import ModelProvider, ModelRequest
+from agents.model.spelling import Spelling
+from agents.turn import Turn
+from sessions.key import SessionKey
+from sessions.messages import Assistant, Message
+
+OnAnswer: TypeAlias = Callable[[Assistant, str, SessionKey, str], None]
+"""Hears of each recorded answer: the answer, its origin (turn, flush, compaction, note, maintenance …), the
+session's key and id. Never waits and never fails."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenModel:
+    """The model that answers this turn. `window` is what it can read and `max_output` the most that it can
+    say in one answer, in tokens; `spelling` how its requests become bytes, None when they go over no wire."""
+
+    provider: ModelProvider
+    provider_name: str
+    model: str
+    max_output: int | None
+    max_retries: int
+    window: int = 200_000
+    spelling: Spelling | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.provider_name}/{self.model}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """`request` builds the next request of the conversation as it stands, with the turn's frozen frame."""
+
+    conversation: Conversation
+    turn: Turn
+    chosen: ChosenModel
+    request: Callable[[], ModelRequest]
+    on_answer: OnAnswer
+
+    def recorder(self, origin: str) -> Callable[[Message], Awaitable[None]]:
+        """Records messages, and tells of the answers among them what they were for."""
+
+        async def record(message: Message) -> None:
+            await self.conversation.record(message)
+            if isinstance(message, Assistant):
+                self.on_answer(message, origin, self.turn.key, self.turn.session_id)
+
+        return record

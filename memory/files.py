@@ -1,11 +1,15 @@
-"""Which files are memory: MEMORY.md and memory/**/*.md, through no link or dot folder; and their text."""
+"""Which files are memory: MEMORY.md, memory/**/*.md, extras; through no link or dot folder; their text."""
 
 import errno
 import hashlib
 import os
 import stat
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
+
+from memory.extras import Extra, is_ignored, is_reference, stored_path
 
 ROOT_NOTE = "MEMORY.md"
 FOLDER = "memory"
@@ -52,67 +56,133 @@ class NoteFile:
     damaged: bool
 
 
-def list_files(workspace: Path) -> Listing:
-    """Every memory file, MEMORY.md first, then by path. Of hard links to one file, only the first."""
-    files: list[FoundFile] = []
-    problems: list[FileProblem] = []
-    if not workspace.is_dir():
-        missing = FileProblem(path=".", reason=f"the workspace {workspace} does not exist")
-        return Listing(files=(), problems=(missing,))
-    _walk(workspace, "", files, problems)
+def list_files(workspace: Path, extras: Sequence[Extra] = ()) -> Listing:
+    """Every memory file, MEMORY.md first, then by path, then those of the extras. Of hard links to one file,
+    only the first."""
+    walk = _Walk(wanted=is_memory_path, entered=lambda path: path.split("/", 1)[0] == FOLDER)
+    if workspace.is_dir():
+        walk.go(workspace)
+    else:
+        walk.problem(".", f"the workspace {workspace} does not exist")
+    files, problems = walk.files, walk.problems
+    for extra in extras:
+        more = _list_extra(workspace, extra)
+        files += more.files
+        problems += more.problems
     single: dict[tuple[int, int], FoundFile] = {}
     for file in files:
         single.setdefault((file.device, file.inode), file)
     return Listing(files=tuple(single.values()), problems=tuple(problems))
 
 
-def _walk(folder: Path, prefix: str, files: list[FoundFile], problems: list[FileProblem]) -> None:
+def folders_of(workspace: Path, extras: Sequence[Extra]) -> set[Path]:
+    """The folders in which memory files may be or appear, that exist."""
+    folders = {workspace}
+    for start in (workspace / FOLDER, *(extra.place for extra in extras)):
+        if start.is_dir() and not start.is_symlink():
+            folders.add(start)
+            _walk_folders(start, folders, workspace)
+        elif start != workspace / FOLDER:
+            folders.add(start.parent)
+    return {folder for folder in folders if folder.is_dir()}
+
+
+def _walk_folders(folder: Path, folders: set[Path], workspace: Path) -> None:
     try:
         with os.scandir(folder) as entries:
-            listed = sorted(entries, key=lambda entry: entry.name)
-    except OSError as error:
-        problems.append(FileProblem(path=_printable(prefix.rstrip("/") or "."), reason=_why(error)))
+            below = [
+                entry
+                for entry in entries
+                if not is_ignored(entry.name) and entry.is_dir(follow_symlinks=False)
+            ]
+    except OSError:
         return
-    for entry in listed:
-        path = prefix + entry.name
-        if not prefix and entry.name not in {ROOT_NOTE, FOLDER}:
-            continue
-        if entry.name.startswith(".") or entry.is_symlink():
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            if path != ROOT_NOTE:
-                _walk(folder / entry.name, path + "/", files, problems)
-        elif path.endswith(".md") and entry.is_file(follow_symlinks=False):
-            _add(entry, path, files, problems)
+    for entry in below:
+        path = folder / entry.name
+        if not is_reference(workspace, path):
+            folders.add(path)
+            _walk_folders(path, folders, workspace)
 
 
-def _add(entry: os.DirEntry[str], path: str, files: list[FoundFile], problems: list[FileProblem]) -> None:
-    if _printable(path) != path:
-        problems.append(FileProblem(path=_printable(path), reason="its name is not UTF-8; rename it"))
-        return
+def _list_extra(workspace: Path, extra: Extra) -> "_Walk":
+    named = partial(stored_path, workspace)
+    walk = _Walk(wanted=extra.matches, entered=lambda path: not is_reference(workspace, extra.place / path))
     try:
-        info = entry.stat(follow_symlinks=False)
-    except FileNotFoundError:
-        return
+        info = extra.place.lstat()
     except OSError as error:
-        problems.append(FileProblem(path=path, reason=_why(error)))
-        return
-    files.append(
-        FoundFile(
-            path=path,
-            size=info.st_size,
-            mtime_ns=info.st_mtime_ns,
-            ctime_ns=info.st_ctime_ns,
-            device=info.st_dev,
-            inode=info.st_ino & _SQLITE_INTEGER,
-        )
+        walk.problem(str(extra.place), f"this extra path cannot be read: {error.strerror or error}")
+        return walk
+    if stat.S_ISLNK(info.st_mode):
+        walk.problem(str(extra.place), "this extra path is a link; name what it points to")
+    elif stat.S_ISDIR(info.st_mode):
+        walk.go(extra.place)
+        walk.files = [replace(file, path=named(extra.place / file.path)) for file in walk.files]
+        walk.problems = [replace(one, path=named(extra.place / one.path)) for one in walk.problems]
+    elif stat.S_ISREG(info.st_mode):
+        walk.files.append(_found(named(extra.place), info))
+    return walk
+
+
+class _Walk:
+    """What lies below a folder: files whose paths are `wanted`, in folders whose paths are `entered`."""
+
+    def __init__(self, *, wanted: Callable[[str], bool], entered: Callable[[str], bool]) -> None:
+        self.files: list[FoundFile] = []
+        self.problems: list[FileProblem] = []
+        self._wanted = wanted
+        self._entered = entered
+
+    def problem(self, path: str, reason: str) -> None:
+        self.problems.append(FileProblem(path=_printable(path), reason=reason))
+
+    def go(self, folder: Path, prefix: str = "") -> None:
+        try:
+            with os.scandir(folder) as entries:
+                listed = sorted(entries, key=lambda entry: entry.name)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self.problem(prefix.rstrip("/") or ".", _why(error))
+            return
+        for entry in listed:
+            path = prefix + entry.name
+            if is_ignored(entry.name) or entry.is_symlink():
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                if self._entered(path):
+                    self.go(folder / entry.name, path + "/")
+            elif self._wanted(path) and entry.is_file(follow_symlinks=False):
+                self._add(entry, path)
+
+    def _add(self, entry: os.DirEntry[str], path: str) -> None:
+        if _printable(path) != path:
+            self.problem(path, "its name is not UTF-8; rename it")
+            return
+        try:
+            info = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self.problem(path, _why(error))
+            return
+        self.files.append(_found(path, info))
+
+
+def _found(path: str, info: os.stat_result) -> FoundFile:
+    return FoundFile(
+        path=path,
+        size=info.st_size,
+        mtime_ns=info.st_mtime_ns,
+        ctime_ns=info.st_ctime_ns,
+        device=info.st_dev,
+        inode=info.st_ino & _SQLITE_INTEGER,
     )
 
 
 def is_memory_path(path: str) -> bool:
     """Whether a path relative to the workspace, already free of "." and "..", may be a memory file."""
     parts = PurePosixPath(path).parts
-    if any(part.startswith(".") for part in parts):
+    if any(is_ignored(part) for part in parts):
         return False
     return path == ROOT_NOTE or (len(parts) > 1 and parts[0] == FOLDER and path.endswith(".md"))
 
@@ -135,6 +205,28 @@ def refusal(path: str) -> MemoryRefused:
         f"Not a memory file: {_printable(path)[:200]!r}. "
         f"Only {ROOT_NOTE} and .md files under {FOLDER}/ can be read."
     )
+
+
+def confine_extra(workspace: Path, extras: Sequence[Extra], path: str) -> str:
+    """The stored path of an extra file that is asked for, when it is one of these. Raises MemoryRefused."""
+    asked = path.strip()
+    if asked and "\x00" not in asked:
+        file = Path(os.path.normpath(workspace / Path(asked)))
+        if not is_reference(workspace, file) and any(extra.has(PurePosixPath(file)) for extra in extras):
+            return stored_path(workspace, file)
+    raise refusal(path)
+
+
+def read_extra(workspace: Path, extras: Sequence[Extra], path: str, *, max_bytes: int) -> NoteFile:
+    """As `read_note`, for a stored path of the extras. Follows no link below an extra's own place."""
+    file = PurePosixPath(workspace / path)
+    for extra in extras:
+        place = PurePosixPath(extra.place)
+        if file == place:
+            return read_note(extra.place.parent, file.name, max_bytes=max_bytes)
+        if extra.has(file):
+            return read_note(extra.place, str(file.relative_to(place)), max_bytes=max_bytes)
+    raise FileNotFoundError(errno.ENOENT, "no extra path leads to it")
 
 
 def read_note(workspace: Path, path: str, *, max_bytes: int) -> NoteFile:

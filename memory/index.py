@@ -1,7 +1,6 @@
 """The memory of one agent: its notes, indexed and searched."""
 
 import asyncio
-import errno
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,12 +18,13 @@ from memory.embed.embedder import (
     settled,
 )
 from memory.embed.providers import AUTOMATIC, WORDS_ONLY
-from memory.files import FileProblem, confine, read_note, refusal
+from memory.files import FileProblem
 from memory.hybrid import SearchHit, SearchResult
 from memory.indexer import Indexer
 from memory.meanings import identity_of
+from memory.notes import Notes
 from memory.orders import Outcome, SyncProgress, SyncReport
-from memory.reading import NoteText, excerpt
+from memory.reading import NoteText
 from memory.schema import EMBEDDER_KEY
 from memory.search import Meaning, Question, find
 from memory.settings import MemorySettings
@@ -77,7 +77,7 @@ class MemoryIndex:
         retry_seconds: float = 30,
         patience_seconds: float = 10,
     ) -> None:
-        self._workspace = workspace
+        self._notes = Notes(workspace, settings)
         self._settings = settings
         self._embedder = None if settings.search.provider == "none" else embedder
         self._required = settings.search.provider not in (*AUTOMATIC, WORDS_ONLY)
@@ -87,7 +87,7 @@ class MemoryIndex:
         self._upkeep = Upkeep(
             path=database,
             open_database=opener(vector_extension),
-            indexer=Indexer(workspace=workspace, settings=settings, documents=documents),
+            indexer=Indexer(notes=self._notes, settings=settings, documents=documents),
             embedder=self._embedder,
             rules=Rules(
                 required=self._required,
@@ -168,17 +168,9 @@ class MemoryIndex:
 
         Raises MemoryRefused for a path that is no memory file, MemoryUnavailable for one that cannot be read.
         """
-        relative = confine(self._workspace, path)
-        most = self._settings.max_file_bytes
-        try:
-            note = await asyncio.to_thread(read_note, self._workspace, relative, max_bytes=most)
-        except FileNotFoundError:
-            return excerpt("", path=relative, from_line=from_line, lines=lines, max_chars=max_chars)
-        except OSError as error:
-            if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EINVAL}:
-                raise refusal(path) from error
-            raise MemoryUnavailable(f"{relative} cannot be read: {error.strerror or error}.") from error
-        return excerpt(note.text, path=relative, from_line=from_line, lines=lines, max_chars=max_chars)
+        return await self._notes.excerpt(
+            path, from_line=from_line, lines=lines, max_chars=max_chars, is_indexed=self._is_indexed
+        )
 
     async def status(self) -> IndexStatus:
         """What is in the index now. Does not bring it up to date. Raises MemoryUnavailable."""
@@ -186,7 +178,7 @@ class MemoryIndex:
         path = self._upkeep.database.path
         embedder = self._embedder
         return IndexStatus(
-            workspace=self._workspace,
+            workspace=self._notes.workspace,
             database=path,
             bytes=(await asyncio.to_thread(path.stat)).st_size,
             files=totals.files,
@@ -223,6 +215,9 @@ class MemoryIndex:
             warnings=tuple(warnings),
         )
         return self._last
+
+    async def _is_indexed(self, path: str) -> bool:
+        return await self._upkeep.read(partial(queries.has_file, path=path))
 
     def stale(self) -> None:
         """Any note may be another than it was: the next search looks. Who writes in this process says so."""

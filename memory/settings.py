@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PositiveFloat,
@@ -83,6 +84,15 @@ class SyncSettings(Section):
     )
 
 
+class ExtraPath(Section):
+    path: str = Field(min_length=1, description="a file or a folder; absolute, ~, or from the workspace")
+    pattern: str = Field("**/*.md", min_length=1, description="which files below a folder; * ? and **/")
+
+
+def _extra_path(value: object) -> object:
+    return {"path": value} if isinstance(value, str) else value
+
+
 class SearchSettings(Section):
     provider: str | None = Field(
         None,
@@ -132,6 +142,11 @@ class SearchSettings(Section):
     batch: BatchSettings = Field(default_factory=BatchSettings, description="size of requests")
     batch_api: BatchApiSettings = Field(
         default_factory=BatchApiSettings, description="the provider's batch API, for very many passages"
+    )
+    extra_paths: tuple[Annotated[ExtraPath, BeforeValidator(_extra_path)], ...] = Field(
+        (),
+        description="further files and folders to index, each a path, or {path, pattern}; an agent's own are "
+        "added to these",
     )
     cache_entries: int = Field(
         50_000, ge=0, description="vectors kept so that no text is embedded twice; longest unused out first"

@@ -26,6 +26,8 @@ _ENTRIES: Mapping[str, tuple[tuple[str, Mapping[str, str]], ...]] = {
     "by_kind": (("group", {"daily_at": "null", "idle_minutes": "240"}),),
     "by_channel": (("telegram", {"daily_at": '"05:30"'}),),
 }
+# The same for an entry of a list that is empty by default.
+_ITEMS: Mapping[str, str] = {"path": "~/notes"}
 _WIDTH = 108
 
 
@@ -52,6 +54,13 @@ def _entry(key: Key, depth: int) -> Iterator[str]:
     elif key.kind == "mapping" and key.model is not None:
         yield _commented(f"{indent}{key.name}: {{}}", key.description)
         yield from _mapping(key, key.model, depth)
+    elif key.kind == "listing" and key.model is not None and not key.default:
+        yield _commented(f"{indent}{key.name}: []", key.description)
+        for place, inner in enumerate(keys_of(key.model)):
+            value = _ITEMS.get(inner.name, plain(inner.default))
+            yield _commented(
+                f"{indent}#  {'- ' if place == 0 else '  '}{inner.name}: {value}", inner.description
+            )
     elif key.kind == "listing" and key.model is not None:
         yield _commented(f"{indent}{key.name}:", key.description)
         yield from _listing(key, key.model, depth)

@@ -62,16 +62,18 @@ def _below(key: Key) -> bool:
 
 
 def _listing(model: type[BaseModel], parent: type[BaseModel]) -> Iterator[str]:
-    """The keys that only an entry has; the others stand in the section of defaults beside it."""
-    shared = {key.name for beside in keys_of(parent) if beside.model for key in keys_of(beside.model)}
+    """The keys that only an entry has; the others stand in the section of defaults beside it, if any."""
+    defaults = [one.model for one in keys_of(parent) if one.name == "defaults" and one.model]
+    shared = {key.name for one in defaults for key in keys_of(one)}
     own = [key for key in keys_of(model) if key.kind == "leaf"]
     own = [key for key in own if key.name not in shared or key.required or key.name == "default"]
     yield from ("", "| key | default | allowed | meaning |", "|---|---|---|---|")
     yield from (_row(key) for key in own)
-    yield from (
-        "",
-        "Every key of `agents.defaults` may stand here as well, and then holds for this agent alone.",
-    )
+    if defaults:
+        yield from (
+            "",
+            "Every key of `agents.defaults` may stand here as well, and then holds for this agent alone.",
+        )
 
 
 def _row(key: Key) -> str:

@@ -1,0 +1,88 @@
+"""The files that one agent remembers by, and the way to each of them."""
+
+import asyncio
+import errno
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+
+from memory.embed.embedder import MemoryUnavailable
+from memory.extras import extras_of
+from memory.files import (
+    FileProblem,
+    Listing,
+    MemoryRefused,
+    NoteFile,
+    confine,
+    confine_extra,
+    folders_of,
+    is_memory_path,
+    list_files,
+    read_extra,
+    read_note,
+    refusal,
+)
+from memory.reading import NoteText, excerpt
+from memory.settings import MemorySettings
+
+
+class Notes:
+    """MEMORY.md and memory/ of a workspace, and what the settings add. Nothing is ever written."""
+
+    def __init__(self, workspace: Path, settings: MemorySettings) -> None:
+        self.workspace = workspace
+        self._extras, refused = extras_of(workspace, settings.search.extra_paths)
+        self._refused = tuple(FileProblem(path=one.path, reason=one.reason) for one in refused)
+        self._max_bytes = settings.max_file_bytes
+
+    def list(self) -> Listing:
+        listing = list_files(self.workspace, self._extras)
+        return replace(listing, problems=(*listing.problems, *self._refused))
+
+    def read(self, path: str) -> NoteFile:
+        """The file of a stored path. Raises OSError."""
+        if is_memory_path(path):
+            return read_note(self.workspace, path, max_bytes=self._max_bytes)
+        return read_extra(self.workspace, self._extras, path, max_bytes=self._max_bytes)
+
+    def folders(self) -> set[Path]:
+        """Where files may be or appear, as far as it exists now."""
+        return folders_of(self.workspace, self._extras)
+
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """The beginnings of those folders, whether they exist or not."""
+        return (self.workspace, *(extra.place for extra in self._extras))
+
+    async def excerpt(
+        self,
+        path: str,
+        *,
+        from_line: int,
+        lines: int | None,
+        max_chars: int,
+        is_indexed: Callable[[str], Awaitable[bool]],
+    ) -> NoteText:
+        """Lines of a file, straight from disk; a note that may exist but does not gives empty text.
+
+        What lies outside of the notes has to be indexed. Raises MemoryRefused, MemoryUnavailable.
+        """
+        relative = await self._allowed(path, is_indexed)
+        try:
+            text = (await asyncio.to_thread(self.read, relative)).text
+        except FileNotFoundError:
+            text = ""
+        except OSError as error:
+            if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EINVAL}:
+                raise refusal(path) from error
+            raise MemoryUnavailable(f"{relative} cannot be read: {error.strerror or error}.") from error
+        return excerpt(text, path=relative, from_line=from_line, lines=lines, max_chars=max_chars)
+
+    async def _allowed(self, path: str, is_indexed: Callable[[str], Awaitable[bool]]) -> str:
+        try:
+            return confine(self.workspace, path)
+        except MemoryRefused:
+            extra = confine_extra(self.workspace, self._extras, path)
+            if await is_indexed(extra):
+                return extra
+            raise

@@ -2,50 +2,41 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
+from zoneinfo import ZoneInfo
 
-from agents.archive import Archive, ArchiveRefused
 from agents.clock import Clock
 from agents.conversation import BrokenTranscript, in_thread
 from agents.loop import TurnLimit
 from agents.model.catalog import ModelStatus
 from agents.model.provider import ModelError
-from agents.recall import Recall
-from agents.runtime import AgentRuntime, Outcome
+from agents.runtime import Outcome
 from agents.turn import OnEvent, Turn
 from agents.workspace import WorkspaceError
+from gateway.commands.obey import Commands, Hooks
+from gateway.commands.table import Typed
 from gateway.envelope import envelope
+from gateway.insight import Insight, Window
 from gateway.lanes import Lanes
+from gateway.memories import Memories
 from gateway.refusals import refusal
+from gateway.roster import Agent, Roster
 from gateway.routing import api_session
-from gateway.views import CallReport, ChatReply, Refused, SaidHit, SaidResult
-from memory.embed.embedder import MemoryUnavailable
-from memory.files import MemoryRefused
-from memory.hybrid import SearchResult
-from memory.index import IndexStatus
-from memory.orders import SyncProgress, SyncReport
-from memory.reading import NoteText
+from gateway.usage import Ledger
+from gateway.views import CallReport, ChatReply, Refused
+from memory.orders import SyncProgress
+from sessions.entries import Entry, Said
 from sessions.key import BadSessionKey, SessionKey
-from sessions.messages import Message
+from sessions.messages import Message, Usage
 from sessions.registry import Registry, SessionRecord
 
 OnProgress: TypeAlias = Callable[[SyncProgress], None]
 
 logger = logging.getLogger("clawd.gateway")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agent:
-    """One agent's parts; nothing of them is shared with another agent. Without memory, `recall` is None;
-    `remembers_talk`: its conversations are a source of it."""
-
-    runtime: AgentRuntime
-    recall: Recall | None
-    archive: Archive
-    remembers_talk: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,35 +54,46 @@ class Gateway:
     def __init__(
         self,
         *,
-        agents: Mapping[str, Agent],
-        default_agent: str,
+        roster: Roster,
         registry: Registry,
         models: Callable[[], list[ModelStatus]],
+        window: Window,
+        ledger: Ledger,
         clock: Clock,
         new_id: Callable[[], str],
         executor: Executor,
         max_text_chars: int,
         max_concurrent_turns: int,
+        version: str,
     ) -> None:
-        self.default_agent = default_agent
+        self.default_agent = roster.default
         self.models = models
         self.ready = False
         self.draining = False
         self.lanes: Lanes[ChatReply] = Lanes(max_concurrent_turns)
-        self._agents = agents
+        self._agent = roster.of
+        self._roster = roster
         self._registry = registry
+        self._ledger = ledger
         self._clock = clock
         self._new_id = new_id
         self._executor = executor
         self._max_text_chars = max_text_chars
+        self.insight = Insight(read=self.entries, ledger=ledger, window=window, zone=self._zone)
+        self.usage, self.context = self.insight.usage, self.insight.context
+        self._commands = Commands(self, hooks=Hooks(), clock=clock, version=version)
+        memories = Memories(roster=roster)
+        self.memory_search, self.memory_read = memories.search, memories.read
+        self.memory_sync, self.memory_status = memories.sync, memories.status
+        self.sessions_search, self.catch_up = memories.sessions_search, memories.catch_up
 
     def agents(self) -> list[str]:
-        return list(self._agents)
+        return list(self._roster.agents)
 
     async def chat(
         self, *, agent: str | None, session: str | None, text: str, on_event: OnEvent | None = None
     ) -> ChatReply:
-        """Answer one message of the owner.
+        """Answer one message of the owner, or obey it when it is a slash command.
 
         `session` None is the agent's main session; a name is `agent:<id>:api:<name>`. A caller that is
         cancelled does not cancel the turn. Raises Refused.
@@ -102,18 +104,41 @@ class Gateway:
             key = api_session(agent or self.default_agent, session)
         except BadSessionKey as error:
             raise Refused(f"{error}.", code="bad_session", status=400) from error
-        task = self.lanes.submit(key, lambda: self._turn(chosen, key, text, on_event or _nobody))
-        return await asyncio.shield(task)
+        listener = on_event or _nobody
+        typed = self._commands.typed(text, who="owner")
+        if typed is None:
+            work = partial(self._turn, chosen, key, text, listener)
+        elif typed.command.control:
+            return await self._obey(typed, key, listener)
+        else:
+            work = partial(self._obey, typed, key, listener)
+        return await asyncio.shield(self.lanes.submit(key, work))
 
     def stop(self, key: SessionKey) -> bool:
         """End the session's running turn; its caller hears that it was stopped."""
         return self.lanes.stop(key)
 
+    def busy(self, key: SessionKey) -> bool:
+        """Whether a turn of the session runs or waits."""
+        return self.lanes.busy(key)
+
     def sessions(self) -> list[SessionRecord]:
         return self._registry.records()
 
+    def record(self, key: SessionKey) -> SessionRecord | None:
+        return self._registry.get(key)
+
     async def session(self, key: SessionKey) -> Conversation:
         """What was said in a session. Raises Refused when there is none of that key."""
+        record, entries = await self._read(key)
+        said = (entry.body.message for entry in entries if isinstance(entry.body, Said))
+        return Conversation(record=record, messages=tuple(said))
+
+    async def entries(self, key: SessionKey) -> Sequence[Entry]:
+        """The session's transcript. Raises Refused when there is none of that key."""
+        return (await self._read(key))[1]
+
+    async def _read(self, key: SessionKey) -> tuple[SessionRecord, Sequence[Entry]]:
         record = self._registry.get(key)
         if record is None:
             raise Refused(
@@ -123,94 +148,13 @@ class Gateway:
             )
         conversations = self._agent(key.agent).runtime.conversations
         try:
-            return Conversation(record=record, messages=tuple(await conversations.peek(record.session_id)))
+            return record, await conversations.entries(record.session_id)
         except (BrokenTranscript, OSError) as error:
             raise Refused(f"The session cannot be read: {error}", code="storage", status=500) from error
 
-    async def memory_search(
-        self, query: str, *, agent: str | None, max_results: int | None, min_score: float | None
-    ) -> SearchResult:
-        """Search an agent's memory. Raises Refused."""
-        try:
-            return await self._recall(agent).search(query, max_results=max_results, min_score=min_score)
-        except MemoryUnavailable as error:
-            raise Refused(str(error), code="memory_unavailable", status=503) from error
-
-    async def memory_read(
-        self, path: str, *, agent: str | None, from_line: int, lines: int | None
-    ) -> NoteText:
-        """Lines of a memory file. Raises Refused when the path is not in memory."""
-        try:
-            return await self._recall(agent).read(path, from_line=from_line, lines=lines)
-        except MemoryRefused as error:
-            raise Refused(str(error), code="bad_path", status=400) from error
-        except MemoryUnavailable as error:
-            raise Refused(str(error), code="memory_unavailable", status=503) from error
-
-    async def memory_sync(
-        self,
-        *,
-        agent: str | None,
-        force: bool = False,
-        progress: Callable[[SyncProgress], None] | None = None,
-    ) -> SyncReport:
-        """Bring an agent's index up to date. Raises Refused."""
-        try:
-            return await self._recall(agent).own.sync(force=force, progress=progress)
-        except MemoryUnavailable as error:
-            raise Refused(str(error), code="memory_unavailable", status=503) from error
-
-    async def memory_status(self, *, agent: str | None) -> IndexStatus:
-        """Raises Refused when memory is off."""
-        return await self._recall(agent).own.status()
-
-    async def sessions_search(self, query: str, *, agent: str | None, limit: int) -> SaidResult:
-        """The owner's search through all that was said with an agent. Raises Refused."""
-        archive = self._agent(agent).archive
-        try:
-            result = await archive.search(query, caller=None, limit=limit)
-        except (ArchiveRefused, MemoryUnavailable) as error:
-            raise Refused(str(error), code="sessions_unavailable", status=503) from error
-        hits = tuple(SaidHit.of(found, archive.key_of(found.session)) for found in result.found)
-        return SaidResult(hits=hits, partial=result.partial, warning=result.warning)
-
-    async def catch_up(self) -> None:
-        """Index what changed on disk while nothing ran; a failure is told in the log and nothing else."""
-        for name, agent in self._agents.items():
-            try:
-                await agent.archive.bring_up()
-            except MemoryUnavailable as error:
-                logger.warning("conversations of %s cannot be searched: %s", name, error)
-            if agent.recall is None:
-                continue
-            try:
-                report = await agent.recall.own.sync()
-            except MemoryUnavailable as error:
-                logger.warning("memory of %s is not up to date: %s", name, error)
-            else:
-                logger.info(
-                    "memory of %s is up to date (files: %d, passages: %d)", name, report.files, report.chunks
-                )
-
-    def _agent(self, name: str | None) -> Agent:
-        agent = self._agents.get(name or self.default_agent)
-        if agent is None:
-            known = ", ".join(self._agents)
-            raise Refused(
-                f"There is no agent {name!r}. The agents are: {known}.", code="unknown_agent", status=404
-            )
-        return agent
-
-    def _recall(self, name: str | None) -> Recall:
-        agent = self._agent(name)
-        if agent.recall is None:
-            raise Refused(
-                f"Agent {name or self.default_agent} has no memory engine (memory.backend: none). "
-                "Its notes are files in its workspace.",
-                code="no_memory",
-                status=409,
-            )
-        return agent.recall
+    def _zone(self) -> ZoneInfo:
+        """The owner's."""
+        return ZoneInfo(self._agent(None).runtime.time_zone)
 
     def _check(self, text: str) -> None:
         if self.draining:
@@ -230,6 +174,7 @@ class Gateway:
     async def _turn(self, agent: Agent, key: SessionKey, text: str, on_event: OnEvent) -> ChatReply:
         now = self._clock()
         try:
+            self._ledger.check()
             record = self._registry.get(key) or await self._start(key)
             try:
                 outcome = await self._respond(agent, record, text, on_event)
@@ -248,7 +193,17 @@ class Gateway:
             logger.warning("turn of %s failed: %s: %s", key, type(error).__name__, error)
             raise refusal(error) from error
         logger.info("turn of %s: %s, %.1f s", key, outcome.model, (self._clock() - now).total_seconds())
-        return _reply(record, outcome)
+        reply, warning = _reply(record, outcome), self._ledger.warning()
+        return replace(reply, reply=f"{reply.reply}\n\n{warning}") if warning else reply
+
+    async def _obey(self, typed: Typed, key: SessionKey, on_event: OnEvent) -> ChatReply:
+        """A command's answer is the visible end of its message; it is not recorded."""
+        said = await self._commands.obey(typed, key, who="owner", on_event=on_event)
+        if isinstance(said, ChatReply):
+            return said
+        record = self._registry.get(key)
+        session_id = record.session_id if record else ""
+        return ChatReply(reply=said, key=key, session_id=session_id, usage=Usage(), calls=(), model="")
 
     async def _respond(self, agent: Agent, record: SessionRecord, text: str, on_event: OnEvent) -> Outcome:
         runtime, now = agent.runtime, self._clock()

@@ -56,6 +56,10 @@ class Lanes(Generic[T]):
             return False
         return lane.tasks[0].cancel()
 
+    def busy(self, key: SessionKey) -> bool:
+        """Whether a turn of the session runs or waits."""
+        return key in self._lanes
+
     @property
     def running(self) -> int:
         """Turns that run or wait."""

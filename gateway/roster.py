@@ -1,0 +1,50 @@
+"""Who answers: the agents of a gateway, each with parts of its own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agents.archive import Archive
+from agents.recall import Recall
+from agents.runtime import AgentRuntime
+from gateway.views import Refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """One agent's parts; nothing of them is shared with another agent. Without memory, `recall` is None;
+    `remembers_talk`: its conversations are a source of it."""
+
+    runtime: AgentRuntime
+    recall: Recall | None
+    archive: Archive
+    remembers_talk: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roster:
+    """All agents by id; `default` answers when nobody is named."""
+
+    agents: Mapping[str, Agent]
+    default: str
+
+    def of(self, name: str | None) -> Agent:
+        """Raises Refused when there is no such agent."""
+        agent = self.agents.get(name or self.default)
+        if agent is None:
+            known = ", ".join(self.agents)
+            raise Refused(
+                f"There is no agent {name!r}. The agents are: {known}.", code="unknown_agent", status=404
+            )
+        return agent
+
+    def recall(self, name: str | None) -> Recall:
+        """Raises Refused when the agent has no memory engine."""
+        agent = self.of(name)
+        if agent.recall is None:
+            raise Refused(
+                f"Agent {name or self.default} has no memory engine (memory.backend: none). "
+                "Its notes are files in its workspace.",
+                code="no_memory",
+                status=409,
+            )
+        return agent.recall

@@ -86,7 +86,7 @@ class Archive:
         key = _key(session)
         one = session if key is None else self._current(key)
         if key is None:
-            await self._checked(one, sees)
+            await self._checked(one, sees, asked=session)
         elif sees is not None and not sees(one):
             raise _unknown(session)
 
@@ -110,7 +110,7 @@ class Archive:
         """
         key = _key(session)
         one = session if key is None else self._current(key)
-        reading = await self._checked(one, None if caller is None else self._sees(caller))
+        reading = await self._checked(one, None if caller is None else self._sees(caller), asked=session)
         found = await asyncio.to_thread(pieces, reading.entries, self._transcripts.redacted, tools=tools)
         first = max(0, len(found) - limit)
         if line is not None:
@@ -148,15 +148,16 @@ class Archive:
             raise _unknown(str(key))
         return record.session_id
 
-    async def _checked(self, session: str, sees: Callable[[str], bool] | None) -> Reading:
+    async def _checked(self, session: str, sees: Callable[[str], bool] | None, *, asked: str) -> Reading:
+        """The transcript, when it may be seen. Whether there is one shows in no refusal."""
         if not re.fullmatch(r"[\w.-]{1,200}", session) or (sees is not None and not sees(session)):
-            raise _unknown(session)
+            raise _unknown(asked)
         try:
             reading = await asyncio.to_thread(self._transcripts.whole, session)
         except FileNotFoundError as error:
-            raise _unknown(session) from error
+            raise _unknown(asked) from error
         if reading is None:
-            raise _unknown(session)
+            raise _unknown(asked)
         return reading
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from agents.settings import ToolsSettings
 from agents.tools.files import file_tools, to_end
+from agents.tools.tool import ToolError
 from agents.workspace import Workspace
-from sessions.messages import Image, JsonObject
+from sessions.messages import Image, JsonObject, text_of
 from tests.fakes.desk import Desk, furnish
 from tests.fakes.protocols import turn
 
@@ -198,3 +199,32 @@ async def test_the_templates_can_be_read_through_the_tools(tmp_path: Path) -> No
     assert await desk.call("read", {"path": "SOUL.md"}) == (workspace.root / "SOUL.md").read_text().rstrip(
         "\n"
     )
+
+
+@pytest.mark.parametrize("name", ["MEMORY.md", "./memory/../MEMORY.md", "link.md", "hard.md"])
+@pytest.mark.parametrize(
+    ("key", "trust"),
+    [("agent:main:telegram:group:-7", "owner"), ("agent:main:main", "guest")],
+    ids=["owner in a group", "guest"],
+)
+async def test_the_memory_file_is_closed_where_others_read_along(
+    tmp_path: Path, name: str, key: str, trust: str
+) -> None:
+    root = tmp_path / "w"
+    (root / "memory").mkdir(parents=True)
+    (root / "MEMORY.md").write_text("secret\n")
+    (root / "link.md").symlink_to("MEMORY.md")
+    (root / "hard.md").hardlink_to(root / "MEMORY.md")
+    tools = {tool.spec.name: tool for tool in file_tools(Workspace(root), ToolsSettings())}
+    calls: list[tuple[str, JsonObject]] = [
+        ("read", {"path": name}),
+        ("write", {"path": name, "content": "x", "mode": "append"}),
+        ("edit", {"path": name, "old_text": "secret", "new_text": "x"}),
+    ]
+
+    for tool, arguments in calls:
+        with pytest.raises(ToolError, match="for the owner's own conversations"):
+            await tools[tool].run(arguments, turn(key=key, trust=trust))
+
+    assert (root / "MEMORY.md").read_text() == "secret\n"
+    assert "secret" in text_of((await tools["read"].run({"path": "MEMORY.md"}, turn())).parts)

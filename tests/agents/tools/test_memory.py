@@ -1,6 +1,7 @@
 """memory_search and memory_get: compact answers, and trouble told as an answer."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -119,3 +120,45 @@ def test_searching_is_stated_as_obligatory() -> None:
     spec = memory_tools(FakeMemory())[0].spec
 
     assert "Obligatory before answering" in spec.description
+
+
+OPEN = replace(HIT, path="memory/open.md")
+SECRET = replace(HIT, path="MEMORY.md")
+
+
+@pytest.mark.parametrize(
+    ("key", "trust", "seen"),
+    [
+        ("agent:main:main", "owner", ["MEMORY.md", "memory/open.md"]),
+        ("agent:main:main", "guest", ["memory/open.md"]),
+        ("agent:main:telegram:group:-7", "owner", ["memory/open.md"]),
+        ("agent:main:telegram:direct:42", "guest", ["memory/open.md"]),
+    ],
+    ids=["owner", "guest in a private session", "owner in a group", "guest"],
+)
+async def test_the_memory_file_is_for_the_owner_alone(key: str, trust: str, seen: list[str]) -> None:
+    note = FakeNote(path="MEMORY.md", from_line=1, end_line=1, text="secret")
+    memory = FakeMemory(hits=(SECRET, OPEN), notes={"MEMORY.md": note, "./MEMORY.md": note})
+    tools = {tool.spec.name: tool for tool in memory_tools(memory)}
+    asking = turn(key=key, trust=trust)
+
+    found = json.loads(text_of((await tools["memory_search"].run({"query": "x"}, asking)).parts))
+
+    assert [hit["path"] for hit in found["results"]] == seen
+    for path in note.path, "./MEMORY.md":
+        if "MEMORY.md" in seen:
+            assert "secret" in text_of((await tools["memory_get"].run({"path": path}, asking)).parts)
+        else:
+            with pytest.raises(ToolError, match="Not a memory file"):
+                await tools["memory_get"].run({"path": path}, asking)
+
+
+async def test_whose_memory_it_is_is_said_and_can_be_asked_for() -> None:
+    memory = FakeMemory(hits=(replace(OPEN, agent="b"),))
+    one, both = memory_tools(memory)[1], memory_tools(memory, others=("b",))[1]
+
+    found = json.loads(await call(memory, "memory_search", {"query": "x"}))
+
+    assert found["results"][0]["agent"] == "b"
+    assert "agent" not in json.dumps(one.spec.parameters)
+    assert "agent" in json.dumps(both.spec.parameters)

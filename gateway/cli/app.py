@@ -15,6 +15,7 @@ from gateway.cli.models import models
 from gateway.cli.place import place_of
 from gateway.cli.run import app as daemon
 from gateway.cli.sessions import app as sessions
+from gateway.cli.usage import usage
 from gateway.cli.version import show, version
 
 app = typer.Typer(
@@ -32,6 +33,7 @@ app.add_typer(daemon, name="gateway")
 app.add_typer(memory, name="memory")
 app.add_typer(sessions, name="sessions")
 app.command("models")(models)
+app.command("usage")(usage)
 app.add_typer(config, name="config")
 app.command("dashboard")(dashboard)
 app.command("version")(version)

@@ -96,7 +96,6 @@ class Chat:
                 break
             if word == "/help":
                 self._out.print(HELP, style="dim")
-                continue
             try:
                 await self._turn(backend, text, quiet=False)
                 code = 0

@@ -47,3 +47,29 @@ def show(
     from gateway.cli.reading import session as report
 
     report(place.of(context), key, limit=limit, as_json=as_json)
+
+
+@app.command("context")
+def context_(
+    context: typer.Context,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="As `clawd sessions list` prints it.")],
+    as_json: AsJson = False,
+) -> None:
+    """Tell what fills the model's window, part by part."""
+    from gateway.cli.seeing import context as report
+
+    report(place.of(context), key, as_json=as_json)
+
+
+@app.command()
+def replay(
+    context: typer.Context,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="As `clawd sessions list` prints it.")],
+    turn: Annotated[int | None, typer.Option(min=1, help="Which turn; otherwise the last one.")] = None,
+    call: Annotated[int | None, typer.Option(min=1, help="Which of its requests; otherwise all.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the requests of a turn as they were sent, a line each, rebuilt from the transcript."""
+    from gateway.cli.seeing import replay as work
+
+    work(place.of(context), key, turn=turn, call=call, as_json=as_json)

@@ -1,9 +1,12 @@
 """What the HTTP surface needs of the gateway, and nothing more."""
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Protocol
 
+from agents.context_report import ContextReport
 from agents.turn import OnEvent
+from gateway.usage_report import Group, UsageReport
 from gateway.views import ChatReply
 from memory.hybrid import SearchResult
 from sessions.key import SessionKey
@@ -123,6 +126,10 @@ class GatewayApi(Protocol):
     def stop(self, key: SessionKey) -> bool: ...
 
     async def session(self, key: SessionKey) -> ConversationView: ...
+
+    async def usage(self, *, by: Group, since: date | None) -> UsageReport: ...
+
+    async def context(self, key: SessionKey) -> ContextReport: ...
 
     async def chat(
         self, *, agent: str | None, session: str | None, text: str, on_event: OnEvent | None = None

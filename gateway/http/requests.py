@@ -4,12 +4,14 @@ import difflib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from gateway.http.rules import HttpRules
+from gateway.usage_report import Group
 from gateway.views import Refused
 from sessions.key import BadSessionKey, SessionKey
 
@@ -68,6 +70,13 @@ class HistoryQuery(_Form):
     """The query string of GET /api/sessions/{key}."""
 
     limit: Annotated[int, Field(ge=1, le=5_000)] = 500
+
+
+class UsageQuery(_Form):
+    """The query string of GET /api/usage. `since` None: from the beginning."""
+
+    by: Group = "day"
+    since: date | None = None
 
 
 class NoQuery(_Form):

@@ -3,6 +3,7 @@
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import StreamingResponse
 
+from agents.context_report import report_json as context_json
 from gateway.http.answers import JsonAnswer, conversation_json, models_json, note_json, sync_json
 from gateway.http.api import GatewayApi
 from gateway.http.requests import (
@@ -11,12 +12,14 @@ from gateway.http.requests import (
     NoQuery,
     SearchQuery,
     SyncQuery,
+    UsageQuery,
     chat_body,
     query_of,
     session_key,
 )
 from gateway.http.rules import HttpRules
 from gateway.http.stream import LiveTurn
+from gateway.usage_report import report_json as usage_report_json
 from gateway.views import Refused, reply_json, search_json, sessions_json
 
 
@@ -59,6 +62,16 @@ def add_session_routes(app: FastAPI, gateway: GatewayApi) -> None:
     async def sessions(request: Request) -> Response:
         query_of(NoQuery, request.query_params.multi_items())
         return JsonAnswer(sessions_json(gateway.sessions()))
+
+    @app.get("/api/sessions/{key:path}/context")
+    async def context(key: str, request: Request) -> Response:
+        query_of(NoQuery, request.query_params.multi_items())
+        return JsonAnswer(context_json(await gateway.context(session_key(key))))
+
+    @app.get("/api/usage")
+    async def usage(request: Request) -> Response:
+        query = query_of(UsageQuery, request.query_params.multi_items())
+        return JsonAnswer(usage_report_json(await gateway.usage(by=query.by, since=query.since)))
 
     @app.get("/api/sessions/{key:path}")
     async def session(key: str, request: Request) -> Response:

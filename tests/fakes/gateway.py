@@ -3,9 +3,13 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from zoneinfo import ZoneInfo
 
+from agents.context_report import ContextReport, Part
+from agents.frame import FileSize
 from agents.turn import OnEvent
+from gateway.usage_report import Group, UsageLine, UsageReport, usage_report
 from gateway.views import CallReport, ChatReply, Refused
 from memory.hybrid import SearchHit, SearchResult
 from sessions.key import SessionKey
@@ -100,6 +104,36 @@ class FakeGateway:
         if key not in self.said:
             raise Refused(f"There is no session {key}.", code="unknown_session", status=404)
         return FakeConversation(record=self._record(key), messages=tuple(self.said[key]))
+
+    async def usage(self, *, by: Group, since: date | None) -> UsageReport:
+        line = UsageLine(
+            at=NOON,
+            session="agent:main:main",
+            session_id="s-1",
+            agent="main",
+            model="offline/notes",
+            origin="turn",
+            usage=Usage(input=10, cache_read=30, output=5),
+            cost=0.5,
+        )
+        return usage_report([line], by=by, since=since, zone=ZoneInfo("UTC"))
+
+    async def context(self, key: SessionKey) -> ContextReport:
+        if key not in self.said:
+            raise Refused(f"There is no session {key}.", code="unknown_session", status=404)
+        return ContextReport(
+            provider="offline",
+            model="notes",
+            window=1_000,
+            parts=(Part(name="system prompt", count=1, chars=40, tokens=10),),
+            files=(FileSize(name="SOUL.md", raw_chars=30, injected_chars=20, truncated=True),),
+            missing=("MEMORY.md",),
+            tools=(),
+            measured=None,
+            compactions=0,
+            reason="new session",
+            total=Part(name="total", count=1, chars=40, tokens=10),
+        )
 
     async def chat(
         self, *, agent: str | None, session: str | None, text: str, on_event: OnEvent | None = None

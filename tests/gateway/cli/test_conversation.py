@@ -87,11 +87,11 @@ async def test_quit_leaves(word: str) -> None:
     assert backend.heard == ["one"]
 
 
-async def test_help_is_not_sent_to_the_agent(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_help_tells_the_keys_and_then_what_clawd_itself_can_be_asked(capsys: pytest.CaptureFixture[str]) -> None:
     backend = Backend()
     await chat().loop(backend, said("/help"))
 
-    assert backend.heard == []
+    assert backend.heard == ["/help"]
     assert "Ctrl-D" in capsys.readouterr().out
 
 

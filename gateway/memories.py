@@ -10,9 +10,9 @@ from gateway.views import Refused, SaidHit, SaidResult
 from memory.embed.embedder import MemoryUnavailable
 from memory.files import MemoryRefused
 from memory.hybrid import SearchResult
-from memory.index import IndexStatus
 from memory.orders import SyncProgress, SyncReport
 from memory.reading import NoteText
+from memory.status import IndexStatus
 
 logger = logging.getLogger("clawd.gateway")
 

@@ -5,9 +5,9 @@ from typing import Protocol
 
 from memory.documents import Visible
 from memory.hybrid import SearchResult
-from memory.index import IndexStatus
 from memory.orders import SyncProgress, SyncReport
 from memory.reading import NoteText
+from memory.status import IndexStatus
 
 
 class MemoryBackend(Protocol):

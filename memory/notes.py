@@ -4,10 +4,10 @@ import asyncio
 import errno
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from memory.embed.embedder import MemoryUnavailable
-from memory.extras import extras_of
+from memory.extras import extras_of, is_reference
 from memory.files import (
     FileProblem,
     Listing,
@@ -49,9 +49,19 @@ class Notes:
         """Where files may be or appear, as far as it exists now."""
         return folders_of(self.workspace, self._extras)
 
+    def is_note(self, path: Path) -> bool:
+        """Whether an absolute path may be that of a file to index."""
+        if path.is_relative_to(self.workspace) and is_memory_path(
+            path.relative_to(self.workspace).as_posix()
+        ):
+            return True
+        return not is_reference(self.workspace, path) and any(
+            extra.has(PurePosixPath(path)) for extra in self._extras
+        )
+
     @property
     def places(self) -> tuple[Path, ...]:
-        """The beginnings of those folders, whether they exist or not."""
+        """Where all of that lies, whether it exists or not."""
         return (self.workspace, *(extra.place for extra in self._extras))
 
     async def excerpt(

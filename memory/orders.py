@@ -67,7 +67,8 @@ class ModelChange:
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """What was done. `unavailable` is why vectors are missing; `unfinished`: a newer order makes them.
+    """What was done. `damaged` notes were read although they are no UTF-8. `unavailable` is why vectors are
+    missing; `unfinished`: a newer order makes them.
 
     `recut`: the texts are to be cut in another way than the index was; `changed`: it was made with another
     model than the one that answers now. Both need an index made anew.
@@ -78,6 +79,7 @@ class Outcome:
     embedded: int = 0
     failed: list[FileProblem] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
     unavailable: MemoryUnavailable | None = None
     unfinished: bool = False
     recut: bool = False
@@ -96,6 +98,7 @@ class Outcome:
             embedded=self.embedded + later.embedded,
             failed=later.failed,
             warnings=self.warnings + later.warnings,
+            damaged=self.damaged + later.damaged,
             unavailable=later.unavailable,
             unfinished=later.unfinished,
             recut=later.recut,

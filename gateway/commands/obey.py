@@ -18,7 +18,7 @@ from gateway.insight import Insight
 from gateway.usage_report import UsageRow
 from gateway.views import ChatReply, Refused
 from memory.hybrid import SearchResult
-from memory.index import IndexStatus
+from memory.status import IndexStatus
 from sessions.entries import Entry, Said
 from sessions.key import SessionKey
 from sessions.messages import Assistant, Usage

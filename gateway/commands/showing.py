@@ -11,7 +11,7 @@ from gateway.budget import Budget, dollars
 from gateway.commands.table import Command
 from gateway.usage_report import UsageReport, UsageRow
 from memory.hybrid import SearchResult
-from memory.index import IndexStatus
+from memory.status import IndexStatus
 from sessions.messages import Usage
 from sessions.registry import SessionRecord
 

@@ -31,9 +31,8 @@ class Transcripts:
         self._max_line_bytes = max_line_bytes
 
     def files(self) -> list[TalkFile]:
-        """By name. A folder that does not exist is empty. Raises OSError."""
-        found = [_talk_file(name, info) for name, info in self.stats()]
-        return sorted(found, key=lambda file: file.session)
+        """A folder that does not exist is empty. Raises OSError."""
+        return [TalkFile(session=name, state=(info.st_size, info.st_mtime_ns)) for name, info in self.stats()]
 
     def stats(self) -> list[tuple[str, os.stat_result]]:
         """Every transcript's session id and state. Raises OSError."""
@@ -42,9 +41,8 @@ class Transcripts:
             with os.scandir(self._folder) as entries:
                 for entry in entries:
                     name = entry.name.removesuffix(ENDING)
-                    if name == entry.name or not entry.is_file(follow_symlinks=False) or not _printable(name):
-                        continue
-                    found.append((name, entry.stat(follow_symlinks=False)))
+                    if name != entry.name and _printable(name) and entry.is_file(follow_symlinks=False):
+                        found.append((name, entry.stat(follow_symlinks=False)))
         except FileNotFoundError:
             return found
         return found
@@ -160,13 +158,13 @@ def _as_known(row: FileRow) -> FoundFile:
     )
 
 
-def _talk_file(session: str, info: os.stat_result) -> TalkFile:
-    return TalkFile(session=session, size=info.st_size, mtime_ns=info.st_mtime_ns)
-
-
 def _printable(name: str) -> bool:
     """Whether a file's name is UTF-8."""
-    return not any("\ud800" <= character <= "\udfff" for character in name)
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _text_of(reading: Reading) -> str:

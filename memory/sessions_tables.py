@@ -39,8 +39,8 @@ CREATE VIRTUAL TABLE remarks_terms USING fts5vocab(remarks_fts, row);
 )
 
 Role: TypeAlias = Literal["user", "assistant"]
-State: TypeAlias = tuple[str, int, int]
-"""Mark, size and time of a file as it was when it was read."""
+State: TypeAlias = tuple[int, int]
+"""Size and time of a file as it was when it was read."""
 Row: TypeAlias = tuple[int, float, Role, str, str]
 """Line, time, role, text, and its words in all their forms."""
 
@@ -76,14 +76,21 @@ class _Candidate:
 
 
 def known_talks(connection: apsw.Connection) -> dict[str, State]:
-    rows = connection.execute("SELECT session, mark, size, mtime_ns FROM talks")
-    return {str(session): (str(mark), int(size), int(mtime)) for session, mark, size, mtime in rows}
+    rows = connection.execute("SELECT session, size, mtime_ns FROM talks")
+    return {session: (size, mtime_ns) for session, size, mtime_ns in rows}
+
+
+def known_marks(connection: apsw.Connection) -> dict[str, str]:
+    return {
+        str(session): str(mark) for session, mark in connection.execute("SELECT session, mark FROM talks")
+    }
 
 
 def put_talk(
     connection: apsw.Connection,
     *,
     session: str,
+    mark: str,
     state: State,
     before: str,
     keep: bool,
@@ -94,11 +101,11 @@ def put_talk(
     Nothing happens when somebody else has read on since the mark `before`: their next reading goes on there.
     """
     rows = connection.execute("SELECT mark FROM talks WHERE session = ?", (session,))
-    if next((str(mark) for (mark,) in rows), "") != before:
+    if next((known for (known,) in rows), "") != before:
         return
     if not keep:
         remove_talk(connection, session)
-    connection.execute("INSERT OR REPLACE INTO talks VALUES(?, ?, ?, ?)", (session, *state))
+    connection.execute("INSERT OR REPLACE INTO talks VALUES(?, ?, ?, ?)", (session, mark, *state))
     for line, at, role, text, words in remarks:
         connection.execute(
             "INSERT INTO remarks(session, line, at, role, text) VALUES(?, ?, ?, ?, ?)",

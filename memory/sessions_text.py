@@ -7,14 +7,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 import apsw
 
 from memory.database import Broken, Database, DatabaseClosed, DatabaseUnusable
 from memory.embed.embedder import MemoryUnavailable
 from memory.opening import Work
-from memory.sessions_tables import LAYOUT, Found, Wanted, find, known_talks, put_talk, remove_talk
+from memory.sessions_tables import (
+    LAYOUT,
+    Found,
+    Wanted,
+    find,
+    known_marks,
+    known_talks,
+    put_talk,
+    remove_talk,
+)
 from memory.words import Analyzer, has_words
 
 _MOST_FILES = 40
@@ -27,13 +36,11 @@ T = TypeVar("T")
 logger = logging.getLogger("clawd.memory")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TalkFile:
-    """A conversation as its folder lists it."""
+class TalkFile(NamedTuple):
+    """A conversation as its folder lists it, with the size and the time of its file."""
 
     session: str
-    size: int
-    mtime_ns: int
+    state: tuple[int, int]
 
 
 class Spoken(Protocol):
@@ -171,22 +178,22 @@ class SessionsText:
     async def _take_in(self) -> None:
         known = await self._database.read(known_talks)
         files = await asyncio.to_thread(self._talks.files)
-        stale = [
-            file for file in files if known.get(file.session, ("", 0, 0))[1:] != (file.size, file.mtime_ns)
-        ]
-        gone = known.keys() - {file.session for file in files}
-        for session in gone:
+        for session in known.keys() - {file.session for file in files}:
             await self._database.run(partial(remove_talk, session=session))
+        stale = sorted(file for file in files if known.get(file.session) != file.state)
+        if not stale:
+            return
+        marks = await self._database.read(known_marks)
         waiting = iter(stale)
-        while batch := await asyncio.to_thread(self._read, waiting, known):
+        while batch := await asyncio.to_thread(self._read, waiting, marks):
             await self._database.run(partial(_put, batch=batch))
 
-    def _read(self, waiting: Iterator[TalkFile], known: Mapping[str, tuple[str, int, int]]) -> list[_Fresh]:
+    def _read(self, waiting: Iterator[TalkFile], marks: Mapping[str, str]) -> list[_Fresh]:
         """What was said in the next few conversations, no more than one short transaction holds."""
         batch: list[_Fresh] = []
         remarks = 0
         for file in waiting:
-            before = known.get(file.session, ("", 0, 0))[0]
+            before = marks.get(file.session, "")
             try:
                 talk = self._talks.read(file.session, before)
             except OSError as error:
@@ -209,7 +216,8 @@ def _put(connection: apsw.Connection, batch: list[_Fresh]) -> None:
         put_talk(
             connection,
             session=fresh.file.session,
-            state=(fresh.talk.mark, fresh.file.size, fresh.file.mtime_ns),
+            mark=fresh.talk.mark,
+            state=fresh.file.state,
             before=fresh.before,
             keep=fresh.talk.goes_on,
             remarks=[

@@ -35,7 +35,7 @@ class FakeTalks:
     readings: list[tuple[str, str]] = field(default_factory=list)
 
     def files(self) -> list[TalkFile]:
-        return [TalkFile(session=name, size=len(texts), mtime_ns=1) for name, texts in self.said.items()]
+        return [TalkFile(session=name, state=(len(texts), 1)) for name, texts in self.said.items()]
 
     def read(self, session: str, mark: str) -> Talk:
         self.readings.append((session, mark))

@@ -2,34 +2,15 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_exception,
-    stop_after_attempt,
-    wait_exponential_jitter,
-)
-
+from agents.asking import Asker
 from agents.clock import Clock
-from agents.model.provider import (
-    BadAnswer,
-    Done,
-    ModelError,
-    ModelProvider,
-    ModelRequest,
-    RateLimited,
-    TextDelta,
-    ThinkingDelta,
-)
+from agents.model.provider import ContextOverflow, ModelError, ModelProvider, ModelRequest
 from agents.repeats import RepeatGuard
 from agents.tools.tool import Tool, ToolError
-from agents.turn import OnEvent, Retrying, ToolFinished, ToolStarted, Turn
+from agents.turn import OnEvent, ToolFinished, ToolStarted, Turn
 from sessions.messages import Assistant, Message, StopReason, Text, ToolCall, ToolResult
-
-LONGEST_WAIT = 60.0
 
 
 class TurnLimit(Exception):
@@ -39,7 +20,8 @@ class TurnLimit(Exception):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
     """Everything a turn needs. `request` builds the next request from what was recorded so far; `record`
-    returns only when its message is in the transcript; times are seconds."""
+    returns only when its message is in the transcript; `cap` shortens a result that is too large for the
+    window; times are seconds."""
 
     provider: ModelProvider
     tools: Mapping[str, Tool]
@@ -50,6 +32,7 @@ class Loop:
     max_rounds: int
     max_retries: int
     tool_timeout: float
+    cap: Callable[[str], str] = str
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     guard: RepeatGuard = field(default_factory=RepeatGuard)
 
@@ -68,56 +51,21 @@ class Loop:
 
     async def _ask(self) -> Assistant:
         request = self.request()
+        asker = Asker(
+            provider=self.provider, max_retries=self.max_retries, on_event=self.on_event, sleep=self.sleep
+        )
         try:
-            async for attempt in self._attempts():
-                with attempt:
-                    answer = await self._stream(request)
-                    await self.record(answer)
-                    return answer
+            answer = await asker.ask(request)
+        except ContextOverflow:
+            raise  # somebody may make room, and the turn go on
         except ModelError as error:
             await self.record(self._unfinished(request, "", stop="error", error=str(error)))
             raise
-        raise AssertionError("a retry either returns or raises")
-
-    def _attempts(self) -> AsyncRetrying:
-        backoff = wait_exponential_jitter(initial=1, max=30)
-
-        def wait(state: RetryCallState) -> float:
-            error = state.outcome.exception() if state.outcome else None
-            if isinstance(error, RateLimited) and error.retry_after is not None:
-                return error.retry_after
-            return backoff(state)
-
-        def tell(state: RetryCallState) -> None:
-            error = state.outcome.exception() if state.outcome else None
-            self.on_event(Retrying(reason=str(error), seconds=state.upcoming_sleep))
-
-        return AsyncRetrying(
-            retry=retry_if_exception(_passing),
-            stop=stop_after_attempt(self.max_retries + 1),
-            wait=wait,
-            sleep=self.sleep,
-            before_sleep=tell,
-            reraise=True,
-        )
-
-    async def _stream(self, request: ModelRequest) -> Assistant:
-        said: list[str] = []
-        try:
-            async with aclosing(self.provider.stream(request)) as events:
-                async for event in events:
-                    match event:
-                        case TextDelta(text=text):
-                            said.append(text)
-                            self.on_event(event)
-                        case ThinkingDelta():
-                            self.on_event(event)
-                        case Done(message=message):
-                            return message
         except asyncio.CancelledError:
-            await self.record(self._unfinished(request, "".join(said), stop="aborted", error="stopped"))
+            await self.record(self._unfinished(request, "".join(asker.said), stop="aborted", error="stopped"))
             raise
-        raise BadAnswer(f"{self.provider.name} ended its answer without a last event. Try again.")
+        await self.record(answer)
+        return answer
 
     def _unfinished(self, request: ModelRequest, text: str, *, stop: StopReason, error: str) -> Assistant:
         return Assistant(
@@ -164,8 +112,12 @@ class Loop:
                 f"{call.name} was stopped after {self.tool_timeout:g} s without an end. It may have run.",
             )
         else:
+            parts = tuple(
+                replace(part, text=self.cap(part.text)) if isinstance(part, Text) else part
+                for part in output.parts
+            )
             result = ToolResult(
-                at=self.clock(), call_id=call.id, name=call.name, parts=output.parts, details=output.details
+                at=self.clock(), call_id=call.id, name=call.name, parts=parts, details=output.details
             )
         self.guard.note(call, result)
         return result
@@ -174,12 +126,6 @@ class Loop:
         return ToolResult(
             at=self.clock(), call_id=call.id, name=call.name, parts=(Text(text=text),), is_error=True
         )
-
-
-def _passing(error: BaseException) -> bool:
-    if not isinstance(error, ModelError) or not error.retryable:
-        return False
-    return not (isinstance(error, RateLimited) and (error.retry_after or 0) > LONGEST_WAIT)
 
 
 def _refusal(answer: Assistant, rounds_left: int) -> str | None:

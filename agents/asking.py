@@ -1,0 +1,89 @@
+"""One question to a model: streamed, tried again after a passing failure, and nothing recorded."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_after_attempt,
+    wait_exponential_jitter,
+)
+
+from agents.model.provider import (
+    BadAnswer,
+    Done,
+    ModelError,
+    ModelProvider,
+    ModelRequest,
+    RateLimited,
+    TextDelta,
+    ThinkingDelta,
+)
+from agents.turn import OnEvent, Retrying
+from sessions.messages import Assistant
+
+LONGEST_WAIT = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """`said` holds what has been heard of the answer under way; times are seconds."""
+
+    provider: ModelProvider
+    max_retries: int
+    on_event: OnEvent = lambda _: None
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    said: list[str] = field(default_factory=list)
+
+    async def ask(self, request: ModelRequest) -> Assistant:
+        """Raises ModelError once trying again is of no use."""
+        async for attempt in self._attempts():
+            with attempt:
+                return await self._stream(request)
+        raise AssertionError("a retry either returns or raises")
+
+    def _attempts(self) -> AsyncRetrying:
+        backoff = wait_exponential_jitter(initial=1, max=30)
+
+        def wait(state: RetryCallState) -> float:
+            error = state.outcome.exception() if state.outcome else None
+            if isinstance(error, RateLimited) and error.retry_after is not None:
+                return error.retry_after
+            return backoff(state)
+
+        def tell(state: RetryCallState) -> None:
+            error = state.outcome.exception() if state.outcome else None
+            self.on_event(Retrying(reason=str(error), seconds=state.upcoming_sleep))
+
+        return AsyncRetrying(
+            retry=retry_if_exception(_passing),
+            stop=stop_after_attempt(self.max_retries + 1),
+            wait=wait,
+            sleep=self.sleep,
+            before_sleep=tell,
+            reraise=True,
+        )
+
+    async def _stream(self, request: ModelRequest) -> Assistant:
+        self.said.clear()
+        async with aclosing(self.provider.stream(request)) as events:
+            async for event in events:
+                match event:
+                    case TextDelta(text=text):
+                        self.said.append(text)
+                        self.on_event(event)
+                    case ThinkingDelta():
+                        self.on_event(event)
+                    case Done(message=message):
+                        return message
+        raise BadAnswer(f"{self.provider.name} ended its answer without a last event. Try again.")
+
+
+def _passing(error: BaseException) -> bool:
+    if not isinstance(error, ModelError) or not error.retryable:
+        return False
+    return not (isinstance(error, RateLimited) and (error.retry_after or 0) > LONGEST_WAIT)

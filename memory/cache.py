@@ -81,9 +81,10 @@ def stored_vectors(connection: apsw.Connection, embedder: Embedder, after: int) 
     """The same from the chunks' own vectors, which were made by this embedder: what the cache has lost."""
     rows = list(
         connection.execute(
-            "SELECT c.id, c.hash, v.embedding FROM chunks c JOIN chunks_vec v ON v.rowid = c.id"
-            " WHERE c.id > ? AND c.embedded = 1 ORDER BY c.id LIMIT ?",
-            (after, _AT_ONCE),
+            "SELECT p.id, p.hash, substr(v.vector, 1, ?) FROM passages p"
+            " JOIN passage_vectors v ON v.passage = p.id"
+            " WHERE p.id > ? AND p.embedded = 1 ORDER BY p.id LIMIT ?",
+            (4 * embedder.dims, after, _AT_ONCE),
         )
     )
     key = (embedder.provider, embedder.model, embedder.version)

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
@@ -10,15 +10,17 @@ from itertools import accumulate
 from memory.settings import ChunkingSettings
 
 UNITS_PER_TOKEN = 4
-CHUNKER = "2"  # part of an index's identity: raise it whenever the same text would be cut differently
+CHUNKER = "3"  # part of an index's identity: raise it whenever the same text would be cut differently
 
 # Hangul, Kana, CJK with its punctuation, and the fullwidth forms: a character of these is a token of its own.
 _WIDE = re.compile(
     "[\u1100-\u11ff\u2e80-\u31ff\u3200-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff"
     "\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
 )
-_HEADING = re.compile(r" {0,3}#{1,6}(\s|$)")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:\s|$)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+
+_LONGEST_HEADING = 120  # characters; more of one says nothing more about what stands below it
 
 # How good a border is, weakest first.
 _INSIDE_LINE, _INSIDE_FENCE, _LINE, _PARAGRAPH, _SECTION = range(5)
@@ -31,7 +33,7 @@ class Chunk:
     """A piece of a note: `text` is the note's text from character `start` on.
 
     Lines are 1-based, inclusive, and end at a line feed and nowhere else. `hash` is the
-    SHA-256 of `text`, in hex.
+    SHA-256 of `text`, in hex. `headings` are those it stands under, outermost first, without its own.
     """
 
     path: str
@@ -40,6 +42,7 @@ class Chunk:
     start: int
     text: str
     hash: str
+    headings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,37 +67,74 @@ def estimate(text: str) -> int:
     return -(-units(text) // UNITS_PER_TOKEN)
 
 
-def chunk(text: str, *, path: str, settings: ChunkingSettings) -> list[Chunk]:
+def chunk(text: str, *, path: str, settings: ChunkingSettings, whole_lines: bool = False) -> list[Chunk]:
     """Chunks in order. Together they cover every character, and none is over `settings.tokens` by `estimate`.
 
     Breaks fall before headings, else between paragraphs, else between lines (not inside a code fence that
     fits), else inside a line that is too long. A chunk begins with up to `settings.overlap` tokens of the
     one before, at most half of its size, and none across a heading. An empty text has no chunks.
+
+    With `whole_lines` only lines longer than a chunk are divided, and only whole lines overlap.
     """
     cap = settings.tokens * UNITS_PER_TOKEN
     overlap = min(settings.overlap, settings.tokens // 2) * UNITS_PER_TOKEN
-    pieces = list(_pieces(text, largest=max(UNITS_PER_TOKEN, cap // 20)))
+    longest = cap if whole_lines else 4 * max(UNITS_PER_TOKEN, cap // 20)
+    pieces = list(_pieces(text, largest=max(UNITS_PER_TOKEN, cap // 20), longest=longest))
+    headings = Headings(text)
     ends = list(accumulate(piece.units for piece in pieces))
     chunks: list[Chunk] = []
     first = after = 0
     while first < len(pieces):
         after = _break(pieces, ends, (first, after), cap)
-        chunks.append(_cut(text, pieces, first, after, path))
-        first = after if after == len(pieces) else _overlap(pieces, ends, (first, after), (cap, overlap))
+        span = text[pieces[first].start : pieces[after].start if after < len(pieces) else len(text)]
+        chunks.append(_cut(span, pieces[first], pieces[after - 1], path, headings))
+        if after == len(pieces):
+            break
+        begin = _overlap(pieces, ends, (first, after), (cap, overlap))
+        divided = whole_lines and pieces[begin].border == _INSIDE_LINE != pieces[after].border
+        first = after if divided else begin
     return chunks
 
 
-def _cut(text: str, pieces: list[_Piece], first: int, after: int, path: str) -> Chunk:
-    start = pieces[first].start
-    body = text[start : pieces[after].start] if after < len(pieces) else text[start:]
+def _cut(body: str, first: _Piece, last: _Piece, path: str, headings: "Headings") -> Chunk:
     return Chunk(
         path=path,
-        start_line=pieces[first].line,
-        end_line=pieces[after - 1].line,
-        start=start,
+        start_line=first.line,
+        end_line=last.line,
+        start=first.start,
         text=body,
-        hash=hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest(),
+        hash=digest(body),
+        headings=headings.above(first.start),
     )
+
+
+def digest(text: str) -> str:
+    """SHA-256, in hex."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Headings:
+    """The headings of a text, outside of its code fences."""
+
+    def __init__(self, text: str) -> None:
+        self._starts: list[int] = []
+        self._found: list[tuple[int, str]] = []
+        for start, _, line, inside in _lines(text):
+            mark = None if inside else _HEADING.match(line)
+            if mark:
+                self._starts.append(start)
+                self._found.append((len(mark[1]), line[mark.end() :].strip().rstrip("#").strip()))
+
+    def above(self, start: int) -> tuple[str, ...]:
+        """The headings that hold for a passage that begins at this character, outermost first."""
+        count = bisect_left(self._starts, start)
+        own = self._found[count][0] if count < len(self._starts) and self._starts[count] == start else 7
+        path: list[str] = []
+        for level, title in reversed(self._found[:count]):
+            if level < own:
+                own = level
+                path.append(title[:_LONGEST_HEADING])
+        return tuple(reversed(path))
 
 
 def _break(pieces: list[_Piece], ends: list[int], begin: tuple[int, int], cap: int) -> int:
@@ -124,25 +164,33 @@ def _overlap(pieces: list[_Piece], ends: list[int], span: tuple[int, int], sizes
     return next(whole_lines, min(earliest, after))
 
 
-def _pieces(text: str, largest: int) -> Iterator[_Piece]:
-    """Lines with their ends; a line over four times `largest` is cut into pieces of at most `largest`."""
-    start, number, fence, blank = 0, 1, "", False
-    for line in re.findall(r"[^\n]*\n|[^\n]+", text):
-        mark = _FENCE.match(line)
-        border = _border(line, inside=bool(fence), opens=mark is not None, after_blank=blank)
+def _pieces(text: str, largest: int, longest: int) -> Iterator[_Piece]:
+    """Lines with their ends; a line over `longest` is cut into pieces of at most `largest`."""
+    blank = False
+    for start, number, line, inside in _lines(text):
+        opens = not inside and _FENCE.match(line) is not None
+        border = _border(line, inside=inside, opens=opens, after_blank=blank)
         size = units(line)
-        if size <= 4 * largest:
+        if size <= longest:
             yield _Piece(start, number, size, border)
         else:
             for offset, part in _cut_line(line, largest):
                 yield _Piece(start + offset, number, units(part), _INSIDE_LINE if offset else border)
+        blank = not line.strip()
+
+
+def _lines(text: str) -> Iterator[tuple[int, int, str, bool]]:
+    """Each line: its first character, its number, itself with its end, whether it is inside a code fence (the
+    fence's own last line is)."""
+    start, fence = 0, ""
+    for number, line in enumerate(re.findall(r"[^\n]*\n|[^\n]+", text), 1):
+        yield start, number, line, bool(fence)
+        mark = _FENCE.match(line)
         if mark and not fence:
             fence = mark[1]
         elif mark and mark[1].startswith(fence):
             fence = ""
-        blank = not line.strip()
         start += len(line)
-        number += 1
 
 
 def _border(line: str, *, inside: bool, opens: bool, after_blank: bool) -> int:

@@ -1,7 +1,7 @@
-"""Scores of what meaning and words found, and their merging into one ranking."""
+"""What a search gives back, and the scores of meaning and of words."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +12,35 @@ _K1 = 1.2
 _B = 0.75
 # The relevance at which half of what is possible is reached.
 _HALF = 5.0
+# Below one: the low half of the scale, where most texts are that have some of the words, gets more of it.
+_SPREAD = 0.7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelParts:
+    """What a passage, or the chunk that it belongs to, was found to be worth. A chunk's cosine is that of the
+    best of its passages; `calibrated` and `cosine` are None where meaning could not be asked."""
+
+    cosine: float | None
+    calibrated: float | None
+    bm25: float
+    text_score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HitParts:
+    """How a hit came to its place. Both its scores are the means of `passage` and `chunk`; `fused` is their
+    weighted sum, and `decay` is what age multiplied that by. `floor` and `ceiling` are how the cosines were
+    read. `mmr` is the value by which it was chosen, where variety was asked for. `leg` is what found it."""
+
+    leg: Literal["name", "meaning", "words", "both"]
+    floor: float | None
+    ceiling: float | None
+    passage: LevelParts
+    chunk: LevelParts
+    fused: float
+    decay: float
+    mmr: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +59,14 @@ class SearchHit:
     snippet: str
     source: Literal["memory", "sessions"]
     agent: str = ""
+    parts: HitParts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
     """`hits`, best first. `mode` says which paths worked; `warning` why one did not; `fallback` that another
-    provider than the configured one answered."""
+    provider than the configured one answered. `relaxed`: nothing reached the minimum, so these are what has
+    some of the words."""
 
     hits: tuple[SearchHit, ...]
     provider: str
@@ -43,6 +74,7 @@ class SearchResult:
     mode: Literal["hybrid", "vector", "keyword"]
     warning: str | None = None
     fallback: FellBack | None = None
+    relaxed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,24 +91,6 @@ class TermMatch:
 
     count: int
     containing: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A chunk with its two scores; `vector_score` is None where meaning could not be asked."""
-
-    chunk: int
-    vector_score: float | None
-    text_score: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked:
-    """A candidate in its place. `score` orders, `strength` (the best of all three) is judged."""
-
-    candidate: Candidate
-    score: float
-    strength: float
 
 
 def idf(chunks: int, containing: int) -> float:
@@ -102,15 +116,14 @@ def bm25(matches: Iterable[TermMatch], words: int, corpus: Corpus) -> float:
 
 
 def text_score(matches: Sequence[TermMatch], words: int, corpus: Corpus) -> float:
-    """0…1: the share of the question's words in the chunk, by weight, times a half to one as BM25 says.
-
-    So a chunk with all words has at least 0.5 in any index; chunks with the same words are ordered by BM25.
+    """0…1: the share of the question's words in the text, by weight, times a half to one as BM25 says, and
+    spread. So a text with all words has more than 0.6 in any index; texts with the same words are ordered by BM25.
     """
     asked = sum(idf(corpus.chunks, match.containing) for match in matches)
     found = sum(idf(corpus.chunks, match.containing) for match in matches if match.count)
     if not found:
         return 0.0
-    return found / asked * (0.5 + 0.5 * saturate(bm25(matches, words, corpus)))
+    return math.pow(found / asked * (0.5 + 0.5 * saturate(bm25(matches, words, corpus))), _SPREAD)
 
 
 def calibrate(cosine: float, floor: float, ceiling: float) -> float:
@@ -123,30 +136,3 @@ def calibrate(cosine: float, floor: float, ceiling: float) -> float:
     if not math.isfinite(cosine):
         return 0.0
     return math.sqrt(min(1.0, max(0.0, (cosine - floor) / (ceiling - floor))))
-
-
-def merge(
-    candidates: Iterable[Candidate], *, vector_weight: float, text_weight: float, min_score: float
-) -> list[Ranked]:
-    """The candidates that are strong enough, best first; those of score 0 are left out at any minimum.
-
-    The minimum is judged on the best of the weighted and the two single scores, so that an exact identifier
-    or a pure paraphrase passes on its own. Equal scores keep the order of chunk ids.
-    """
-    rate = _rate(vector_weight, text_weight)
-    ranked = [rate(candidate) for candidate in candidates]
-    passed = [one for one in ranked if one.score > 0 and one.strength >= min_score]
-    return sorted(passed, key=lambda one: (-one.score, -one.strength, one.candidate.chunk))
-
-
-def _rate(vector_weight: float, text_weight: float) -> Callable[[Candidate], Ranked]:
-    total = vector_weight + text_weight
-
-    def rate(candidate: Candidate) -> Ranked:
-        if candidate.vector_score is None:
-            return Ranked(candidate=candidate, score=candidate.text_score, strength=candidate.text_score)
-        fused = (vector_weight * candidate.vector_score + text_weight * candidate.text_score) / total
-        strength = max(fused, candidate.vector_score, candidate.text_score)
-        return Ranked(candidate=candidate, score=fused, strength=strength)
-
-    return rate

@@ -3,16 +3,16 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
 
 from memory import queries
-from memory.chunks import chunk
+from memory.cutting import new_chunks
 from memory.database import Database
 from memory.documents import Documents, is_document
 from memory.embed.embedder import Embedder
-from memory.files import FileProblem, FoundFile, Listing, NoteFile, list_files, read_note, too_large
+from memory.files import FileProblem, FoundFile, Listing, NoteFile, too_large
 from memory.meanings import Meanings
 from memory.mending import Damage, damage, mend
+from memory.notes import Notes
 from memory.orders import Order, Outcome
 from memory.queries import FileRow, NewChunk
 from memory.schema import CUT_KEY, cut_identity
@@ -25,10 +25,8 @@ _AT_ONCE = 100  # chunks a transaction stores or removes: some 20 ms
 class Indexer:
     """Works on one order at a time. Embeds between transactions, never inside one."""
 
-    def __init__(
-        self, *, workspace: Path, settings: MemorySettings, documents: Documents | None = None
-    ) -> None:
-        self._workspace = workspace
+    def __init__(self, *, notes: Notes, settings: MemorySettings, documents: Documents | None = None) -> None:
+        self._notes = notes
         self._documents = documents
         self._settings = settings
         self._analyzer = Analyzer()
@@ -82,7 +80,7 @@ class Indexer:
         known = await database.read(queries.files)
         listing = await asyncio.to_thread(self._list, known, force=force)
         outcome.failed += listing.problems
-        changed = [file for file in listing.files if force or not _is_same(file, known.get(file.path))]
+        changed = [file for file in listing.files if force or not is_same(file, known.get(file.path))]
         gone: set[str] = set()
         for number, file in enumerate(changed):
             order.tell("reading", number, len(changed))
@@ -120,11 +118,12 @@ class Indexer:
         await _store(database, row, chunks)
         outcome.indexed += 1
         if note.damaged:
+            outcome.damaged.append(file.path)
             outcome.warnings.append(f"{file.path} {DAMAGED}.")
         return True
 
     def _list(self, known: Mapping[str, FileRow], *, force: bool) -> Listing:
-        notes = list_files(self._workspace)
+        notes = self._notes.list()
         if self._documents is None:
             return notes
         more = self._documents.list(known, force=force)
@@ -133,11 +132,10 @@ class Indexer:
     def _read(self, path: str) -> NoteFile:
         if self._documents is not None and is_document(path):
             return self._documents.read(path)
-        return read_note(self._workspace, path, max_bytes=self._settings.max_file_bytes)
+        return self._notes.read(path)
 
     def _cut(self, path: str, text: str) -> list[NewChunk]:
-        cut = chunk(text, path=path, settings=self._settings.chunking)
-        return [NewChunk(chunk=one, words=self._analyzer.words(one.text)) for one in cut if one.text.strip()]
+        return new_chunks(text, path=path, settings=self._settings.chunking, analyzer=self._analyzer)
 
 
 DAMAGED = "is not valid UTF-8; its unreadable bytes are read as \ufffd. Save it again as UTF-8"
@@ -175,7 +173,8 @@ def _row(file: FoundFile, note: NoteFile) -> FileRow:
     )
 
 
-def _is_same(file: FoundFile, known: FileRow | None) -> bool:
+def is_same(file: FoundFile, known: FileRow | None) -> bool:
+    """Whether a file is as it was when it was read."""
     return known is not None and (file.size, file.mtime_ns, file.ctime_ns, file.inode) == (
         known.size,
         known.mtime_ns,

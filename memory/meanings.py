@@ -87,7 +87,7 @@ class Meanings:
             chunks = [(id_, hash_) for id_, hash_, _ in rows]
             for start in range(0, len(chunks), _STORED_AT_ONCE):
                 part = chunks[start : start + _STORED_AT_ONCE]
-                await self._database.run(partial(queries.put_vectors, vectors=vectors, chunks=part))
+                await self._database.run(partial(queries.put_vectors, vectors=vectors, passages=part))
             done += len(rows)
         if done:
             order.tell("embedding", done, done)

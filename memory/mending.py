@@ -23,12 +23,13 @@ def damage(connection: apsw.Connection) -> Damage:
     marks: set[int] = set()
     if queries.has_vectors(connection):
         stored = {int(id_) for (id_,) in connection.execute("SELECT rowid FROM chunks_vec")}
-        marked = {int(id_) for (id_,) in connection.execute("SELECT id FROM chunks WHERE embedded = 1")}
+        marked = {int(id_) for (id_,) in connection.execute("SELECT id FROM passages WHERE embedded = 1")}
         vectors, marks = stored - marked, marked - stored
     words = connection.execute("SELECT rowid FROM chunks_fts WHERE rowid NOT IN (SELECT id FROM chunks)")
     strays = tuple(int(id_) for (id_,) in words)
     torn = connection.execute(
         "SELECT DISTINCT path FROM chunks WHERE id NOT IN (SELECT rowid FROM chunks_fts)"
+        " UNION SELECT path FROM chunks WHERE id NOT IN (SELECT chunk FROM passages)"
         " UNION SELECT path FROM chunks WHERE path NOT IN (SELECT path FROM files)"
         " UNION SELECT path FROM files f"
         " WHERE chunks <> (SELECT count(*) FROM chunks c WHERE c.path = f.path)"
@@ -42,9 +43,10 @@ def mend(connection: apsw.Connection, found: Damage) -> None:
     """Rows of no chunk go, missing ones are made again later."""
     for id_ in found.vectors:
         connection.execute("DELETE FROM chunks_vec WHERE rowid = ?", (id_,))
+        connection.execute("DELETE FROM passage_vectors WHERE passage = ?", (id_,))
     for id_ in found.words:
         connection.execute("DELETE FROM chunks_fts WHERE rowid = ?", (id_,))
     for id_ in found.marks:
-        connection.execute("UPDATE chunks SET embedded = 0 WHERE id = ?", (id_,))
+        connection.execute("UPDATE passages SET embedded = 0 WHERE id = ?", (id_,))
     for path in found.torn:
         queries.remove_file(connection, path)

@@ -84,6 +84,19 @@ class SyncSettings(Section):
     )
 
 
+class TemporalDecaySettings(Section):
+    enabled: bool = Field(False, description="whether notes with a date in their name lose by age")
+    half_life_days: PositiveFloat = Field(30, description="half of what can be lost is lost after so long")
+    floor: float = Field(0.5, ge=0, le=1, description="share of its score that any note keeps")
+
+
+class MmrSettings(Section):
+    enabled: bool = Field(False, description="whether what is like a better result moves down")
+    lambda_: float = Field(
+        0.7, ge=0, le=1, alias="lambda", description="1: by score alone, 0: by variety alone"
+    )
+
+
 class ExtraPath(Section):
     path: str = Field(min_length=1, description="a file or a folder; absolute, ~, or from the workspace")
     pattern: str = Field("**/*.md", min_length=1, description="which files below a folder; * ? and **/")
@@ -156,6 +169,17 @@ class SearchSettings(Section):
     min_score: float = Field(0.35, ge=0, le=1, description="weaker passages are left out")
     vector_weight: float = Field(0.7, ge=0, le=1, description="share of meaning in the ranking")
     text_weight: float = Field(0.3, ge=0, le=1, description="share of words in the ranking")
+    temporal_decay: TemporalDecaySettings = Field(
+        default_factory=TemporalDecaySettings, description="older daily notes further down"
+    )
+    mmr: MmrSettings = Field(default_factory=MmrSettings, description="less of the same among the results")
+    citations: Literal["auto", "on", "off"] = Field(
+        "auto", description="whether results name their source to be quoted; auto: in direct chats"
+    )
+    patience_seconds: PositiveFloat = Field(
+        10,
+        description="with unset, auto or local: a search waits for the model, then words alone answer",
+    )
     idle_seconds: float = Field(300, gt=0, description="the local model leaves memory after this time unused")
 
     @model_validator(mode="after")

@@ -32,7 +32,7 @@ class Key:
 
 
 def keys_of(model: type[BaseModel]) -> tuple[Key, ...]:
-    return tuple(_key(name, info) for name, info in model.model_fields.items())
+    return tuple(_key(info.alias or name, info) for name, info in model.model_fields.items())
 
 
 def find(model: type[BaseModel], loc: Loc) -> Key | None:

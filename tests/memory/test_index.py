@@ -201,7 +201,7 @@ async def test_b82_embedding_a_chunk_again_leaves_one_vector(
     notes.write({"MEMORY.md": "bicycle"})
     await make_index(embedder).sync()
     broken = apsw.Connection(str(tmp_path / "home/memory/main.sqlite"))
-    broken.execute("UPDATE chunks SET embedded = 0")
+    broken.execute("UPDATE passages SET embedded = 0")
     broken.close()
     await make_index(embedder).sync()
     assert stored(tmp_path, "SELECT count(*) FROM chunks_vec_rowids") == [(1,)]
@@ -215,7 +215,7 @@ async def test_b82_embedding_a_chunk_again_leaves_one_vector(
         "DELETE FROM chunks",
         "DELETE FROM files",
         "DELETE FROM chunks WHERE id = 1",
-        "UPDATE chunks SET embedded = 0",
+        "UPDATE passages SET embedded = 0",
         "DELETE FROM chunks_fts WHERE rowid = 2",
     ],
 )

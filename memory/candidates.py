@@ -1,0 +1,141 @@
+"""What each passage of an index is worth to a question: read, counted and calibrated, not yet ranked."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from memory.documents import is_document
+from memory.embed.embedder import Vector
+from memory.hybrid import Corpus, LevelParts, TermMatch, bm25, calibrate, text_score
+from memory.lookups import ChunkRow, PassageRow
+from memory.passages import date_of, name_of, placed
+from memory.ranking import Found, Rules, Scores, decay_of, fuse
+from memory.words import Analyzer, Term
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """A question's vector, and how its model's cosines are to be read."""
+
+    vector: Vector
+    floor: float
+    ceiling: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The question's words, each with the number of chunks that have it."""
+
+    terms: tuple[Term, ...]
+    containing: tuple[int, ...]
+    corpus: Corpus
+    meaning: Meaning | None
+
+    def level(
+        self, counts: Mapping[str, int], words: int, mean_words: float, cosine: float | None
+    ) -> LevelParts:
+        """What a text is worth that has these words, so many of them in all."""
+        matches = [
+            TermMatch(count=max(counts.get(form, 0) for form in term.forms), containing=containing)
+            for term, containing in zip(self.terms, self.containing, strict=True)
+        ]
+        corpus = Corpus(chunks=self.corpus.chunks, mean_words=mean_words)
+        calibrated = None
+        if self.meaning is not None:
+            known = -1.0 if cosine is None else cosine
+            calibrated = calibrate(known, self.meaning.floor, self.meaning.ceiling)
+        return LevelParts(
+            cosine=cosine,
+            calibrated=calibrated,
+            bm25=bm25(matches, words, corpus),
+            text_score=text_score(matches, words, corpus),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A passage with what it and its chunk are worth; `words` only where passages are to be compared."""
+
+    row: PassageRow
+    path: str
+    passage: LevelParts
+    chunk: LevelParts
+    words: frozenset[str] = field(default_factory=frozenset)
+
+
+def candidates(
+    rows: Mapping[int, ChunkRow],
+    passages: Sequence[PassageRow],
+    asked: Asked,
+    rules: Rules,
+    *,
+    analyzer: Analyzer,
+    keep: Collection[int],
+) -> list[Candidate]:
+    """The passages of the best chunks, and of those to `keep`: reading the words of all takes longest."""
+    cosines: dict[int, float] = {}
+    for one in passages:
+        if one.cosine is not None:
+            cosines[one.chunk] = max(one.cosine, cosines.get(one.chunk, -1.0))
+    levels = {
+        row.id: asked.level(
+            Counter(row.shadow.split(" ")), row.words, asked.corpus.mean_words, cosines.get(row.id)
+        )
+        for row in rows.values()
+    }
+    kept = _best(levels, rows, rules).union(keep)
+    counted = [(one, _words(one, rows[one.chunk].path, analyzer)) for one in passages if one.chunk in kept]
+    mean = sum(len(words) for _, words in counted) / max(1, len(counted))
+    scored: list[Candidate] = []
+    for one, words in counted:
+        counts = Counter(form for forms in words for form in forms)
+        level = asked.level(counts, len(words), mean, one.cosine)
+        scored.append(
+            Candidate(
+                row=one,
+                path=rows[one.chunk].path,
+                passage=level,
+                chunk=levels[one.chunk],
+                words=frozenset(counts) if rules.mmr_lambda is not None else frozenset(),
+            )
+        )
+    return scored
+
+
+def _best(levels: Mapping[int, LevelParts], rows: Mapping[int, ChunkRow], rules: Rules) -> set[int]:
+    """The chunks that can have a passage among the results."""
+
+    def worth(id_: int) -> float:
+        fused = fuse(_scores(levels[id_]), vector_weight=rules.vector_weight, text_weight=rules.text_weight)
+        return fused * decay_of(_day(rows[id_].path), rules.decay)
+
+    return set(sorted(levels, key=worth, reverse=True)[: 12 + 2 * rules.max_results])
+
+
+def _words(one: PassageRow, path: str, analyzer: Analyzer) -> list[tuple[str, ...]]:
+    name = "" if is_document(path) else name_of(path)
+    return analyzer.words(placed(f"{name} {one.context}".strip(), one.text))
+
+
+def found(one: Candidate, called: int) -> Found:
+    """A candidate as it is ranked."""
+    return Found(
+        id=one.row.id,
+        path=one.path,
+        start=one.row.start,
+        end=one.row.start + len(one.row.text),
+        passage=_scores(one.passage),
+        chunk=_scores(one.chunk),
+        day=_day(one.path),
+        called=called,
+        words=one.words,
+    )
+
+
+def _scores(level: LevelParts) -> Scores:
+    return Scores(vector=level.calibrated, text=level.text_score)
+
+
+def _day(path: str) -> date | None:
+    return None if is_document(path) else date_of(path)

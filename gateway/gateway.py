@@ -13,7 +13,7 @@ from agents.clock import Clock
 from agents.conversation import BrokenTranscript, in_thread
 from agents.loop import TurnLimit
 from agents.model.catalog import ModelStatus
-from agents.model.provider import ModelError
+from agents.model.provider import ModelError, TextDelta
 from agents.runtime import Outcome
 from agents.turn import OnEvent, Turn
 from agents.workspace import WorkspaceError
@@ -85,6 +85,7 @@ class Gateway:
         memories = Memories(roster=roster)
         self.memory_search, self.memory_read = memories.search, memories.read
         self.memory_sync, self.memory_status = memories.sync, memories.status
+        self.memory_watch = memories.watch
         self.sessions_search, self.catch_up = memories.sessions_search, memories.catch_up
 
     def agents(self) -> list[str]:
@@ -193,8 +194,11 @@ class Gateway:
             logger.warning("turn of %s failed: %s: %s", key, type(error).__name__, error)
             raise refusal(error) from error
         logger.info("turn of %s: %s, %.1f s", key, outcome.model, (self._clock() - now).total_seconds())
-        reply, warning = _reply(record, outcome), self._ledger.warning()
-        return replace(reply, reply=f"{reply.reply}\n\n{warning}") if warning else reply
+        reply = _reply(record, outcome)
+        if warning := self._ledger.warning():
+            on_event(TextDelta(text=f"\n\n{warning}"))
+            reply = replace(reply, reply=f"{reply.reply}\n\n{warning}")
+        return reply
 
     async def _obey(self, typed: Typed, key: SessionKey, on_event: OnEvent) -> ChatReply:
         """A command's answer is the visible end of its message; it is not recorded."""

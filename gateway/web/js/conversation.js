@@ -95,7 +95,7 @@ export class Conversation {
   }
 
   _done(answer, reply) {
-    this.model = reply.model;
+    this.model = reply.model || this.model;
     if (reply.session_key !== this.session.key) this.session = parse(reply.session_key);
     answer.finish({ ...reply, spoken: true });
   }

@@ -87,7 +87,9 @@ async def test_quit_leaves(word: str) -> None:
     assert backend.heard == ["one"]
 
 
-async def test_help_tells_the_keys_and_then_what_clawd_itself_can_be_asked(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_help_tells_the_keys_and_then_what_clawd_can_be_asked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     backend = Backend()
     await chat().loop(backend, said("/help"))
 

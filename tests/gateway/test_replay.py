@@ -1,0 +1,137 @@
+"""Past requests rebuilt from the transcript alone are the bytes that the vendor received."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from gateway.build import opened
+from gateway.config import Config
+from gateway.gateway import Gateway
+from gateway.home import Home
+from gateway.views import Refused
+from sessions.key import SessionKey
+from sessions.messages import JsonObject
+from tests.fakes.model_script import Call, Calls, Fail, RateLimited, Say
+from tests.fakes.modelserver import ModelServer
+
+MAIN = SessionKey(agent="main", kind="main")
+MODELS = {
+    "anthropic": "anthropic/claude-sonnet-5-5",
+    "openai": "openai/gpt-6.1-terra",
+    "mistral": "mistral/mistral-large",
+}
+
+
+@asynccontextmanager
+async def living(
+    folder: Path, server: ModelServer, vendor: str, **defaults: object
+) -> AsyncIterator[Gateway]:
+    """A gateway on what an earlier one left, with the vendor's real SDK in between."""
+    url = server.url if vendor == "anthropic" else f"{server.url}/v1"
+    config = Config.model_validate(
+        {
+            "models": {
+                "default": MODELS[vendor],
+                "max_retries": 1,
+                "providers": {vendor: {"api_key": "k-secret-of-a-test", "base_url": url}},
+            },
+            "agents": {"defaults": {"time_zone": "Europe/Lisbon", **defaults}},
+            "memory": {"search": {"provider": "none"}},
+        }
+    )
+    async with opened(config, Home(folder / "home")) as gateway:
+        yield gateway
+
+
+async def say(gateway: Gateway, *texts: str) -> None:
+    for text in texts:
+        await gateway.chat(agent=None, session=None, text=text)
+
+
+async def rebuilt(gateway: Gateway) -> list[bytes]:
+    """All requests of the session, in order."""
+    found: list[bytes] = []
+    for turn in range(1, 100):
+        try:
+            found += [one.body for one in await gateway.insight.replayed(MAIN, turn=turn, call=None)]
+        except Refused as refused:
+            assert refused.code == "unknown_turn"  # noqa: PT017 (the end of the session)
+            break
+    return found
+
+
+@pytest.mark.parametrize("vendor", MODELS)
+async def test_every_request_of_a_long_conversation_is_rebuilt_byte_for_byte(
+    tmp_path: Path, vendor: str
+) -> None:
+    workspace = tmp_path / "home" / "workspace"
+    async with ModelServer() as server:
+        async with living(tmp_path, server, vendor, thinking="low") as gateway:
+            server.script += [Say("Hello.", thinking="They greet me."), Call("list", text="Let me look.")]
+            await say(gateway, "hello, Olá, 你好 \U0001f600", 'look around, "please"')
+            (workspace / "USER.md").write_text("The owner is called Ana.\n")  # somebody else's edit
+            server.script += [
+                Calls((Call("read", {"path": "USER.md"}, id="a"), Call("read", {"path": "none.md"}, id="a")))
+            ]
+            await say(gateway, "who am I?")
+            note: JsonObject = {"path": "MEMORY.md", "content": "Ana likes tea.\n", "mode": "append"}
+            server.script += [
+                Call("write", note),
+                Say("Noted."),
+                Say("Yes."),
+                RateLimited(0.01),
+                Say("Done."),
+            ]
+            await say(gateway, "I like tea", "do I like tea?", "try twice")
+
+        async with living(tmp_path, server, vendor, thinking="low") as gateway:
+            server.script += [Say("Still here."), Fail(status=400)]
+            await say(gateway, "are you there?")
+            with pytest.raises(Refused):
+                await say(gateway, "this goes wrong")
+            await say(gateway, "call no_such_tool {}")
+            (workspace / "SOUL.md").unlink()
+
+        async with living(tmp_path, server, vendor, thinking="off", max_tokens=1_000) as gateway:
+            await say(gateway, "and with other settings?", 'call exec {"command": "echo hi"}')
+            found = await rebuilt(gateway)
+        sent = [one.body for one in server.requests]
+
+    assert len(sent) == 17
+    assert sent[9] == sent[8]  # tried twice
+    del sent[9]
+    assert len(found) == len(sent)
+    for number, (rebuilt_one, sent_one) in enumerate(zip(found, sent, strict=True)):
+        assert rebuilt_one == sent_one, f"request {number}"
+
+
+async def test_a_request_is_rebuilt_the_same_under_another_configuration(tmp_path: Path) -> None:
+    async with ModelServer() as server:
+        async with living(tmp_path, server, "openai") as gateway:
+            await say(gateway, "hello", "again")
+        async with living(tmp_path, server, "mistral") as gateway:
+            found = await rebuilt(gateway)
+
+        assert found == [one.body for one in server.requests]
+
+
+async def test_one_turn_and_one_of_its_calls_can_be_asked_for(tmp_path: Path) -> None:
+    async with ModelServer() as server, living(tmp_path, server, "anthropic") as gateway:
+        await say(gateway, "hello", "call list {}", "bye")
+        replayed = gateway.insight.replayed
+
+        last = await replayed(MAIN, turn=None, call=None)
+        second = await replayed(MAIN, turn=2, call=None)
+        one = await replayed(MAIN, turn=2, call=2)
+        with pytest.raises(Refused, match="3 turns"):
+            await replayed(MAIN, turn=4, call=None)
+        with pytest.raises(Refused, match="2 calls"):
+            await replayed(MAIN, turn=2, call=3)
+
+    assert [json.loads(request.body)["messages"][-1]["role"] for request in last] == ["user"]
+    assert [(request.call.turn, request.call.number) for request in second] == [(2, 1), (2, 2)]
+    assert one == second[1:]
+    assert one[0].api == "anthropic_messages"

@@ -2,7 +2,7 @@
 
 import os
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -22,8 +22,10 @@ from agents.settings import AgentSettings
 from agents.tools.exec import exec_tools
 from agents.tools.files import file_tools
 from agents.tools.memory import memory_tools
+from agents.tools.noticed import NoticedTool
 from agents.tools.results import result_tools
 from agents.tools.sessions import sessions_tools
+from agents.tools.tool import Tool
 from agents.transcripts import SessionDocuments, Transcripts
 from agents.visibility import notes_alone
 from agents.workspace import Workspace
@@ -215,9 +217,12 @@ def _agent(
     )
     stack.callback(conversations.close)
     closed, readable = (site.home.path,), (site.home.media,)
-    tools = (
+    hands = (
         *file_tools(workspace, settings.tools, forbidden=closed, readable=readable),
         *exec_tools(workspace, settings.tools, environ=site.environ, media=site.home.media, forbidden=closed),
+    )
+    tools = (
+        *(_told(hands, recall.own.stale) if recall else hands),
         *(memory_tools(recall, sees=sees, others=tuple(recall.others)) if recall else ()),
         *sessions_tools(archive),
         *result_tools(conversations.said, max_chars=settings.tools.max_read_chars),
@@ -235,6 +240,12 @@ def _agent(
         before_call=site.ledger.check,
     )
     return Agent(runtime=runtime, recall=recall, archive=archive, remembers_talk=talk)
+
+
+def _told(tools: Iterable[Tool], stale: Callable[[], None]) -> Iterator[Tool]:
+    """The same tools; after those that may write, `stale` is called."""
+    for tool in tools:
+        yield tool if tool.spec.name in {"read", "list"} else NoticedTool(tool, stale)
 
 
 def workspace_of(config: Config, home: Home, agent: AgentSettings) -> Path:

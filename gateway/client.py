@@ -1,9 +1,9 @@
 """An HTTP client of a running gateway: the same verbs and values, over a wire."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import datetime
-from typing import Self
+from typing import Self, TypeAlias
 from urllib.parse import quote
 
 import httpx
@@ -12,11 +12,13 @@ from agents.model.provider import TextDelta, ThinkingDelta
 from agents.turn import OnEvent, Retrying, ToolFinished, ToolStarted, TurnEvent
 from gateway.views import CallReport, ChatReply, Refused
 from memory.hybrid import SearchHit, SearchResult
+from memory.orders import SyncProgress
 from sessions.key import SessionKey
 from sessions.messages import Cost, Json, JsonObject, Text, ToolCall, ToolResult, Usage
 
 CONNECT_SECONDS = 5.0
 SILENCE_SECONDS = 120.0  # the gateway says "still here" four times in a minute
+OnProgress: TypeAlias = Callable[[SyncProgress], None]
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
@@ -87,16 +89,37 @@ class GatewayClient:
         wanted = {"q": query, "agent": agent, "max_results": max_results, "min_score": min_score}
         return result_of(await self._ask("GET", "/api/memory/search", wanted))
 
-    async def memory_sync(self, *, agent: str | None) -> JsonObject:
+    async def memory_sync(
+        self, *, agent: str | None, force: bool = False, progress: OnProgress | None = None
+    ) -> JsonObject:
+        """`progress` hears how far it is. Raises Refused."""
+        wanted = _given({"agent": agent, "force": "true" if force else None, "stream": "true"})
+        try:
+            async with self._http.stream("POST", "/api/memory/sync", params=wanted) as answer:
+                await _checked(answer)
+                async for name, data in events(answer.aiter_lines()):
+                    if name == "done":
+                        return data
+                    if name == "error":
+                        raise _refused(data, 502)
+                    if name == "progress" and progress is not None:
+                        progress(progress_of(data))
+        except httpx.HTTPError as error:
+            raise self._unreachable(error) from error
+        raise Refused(
+            "The gateway ended in the middle. What was indexed is kept; run it again.", code="cut", status=502
+        )
+
+    async def memory_status(self, *, agent: str | None, deep: bool = False) -> JsonObject:
         """Raises Refused."""
-        return await self._ask("POST", "/api/memory/sync", {"agent": agent})
+        wanted = {"agent": agent, "deep": "true" if deep else None}
+        return await self._ask("GET", "/api/memory/status", wanted)
 
     async def _ask(
         self, method: str, path: str, query: Mapping[str, str | float | None] | None = None
     ) -> JsonObject:
-        params = {name: value for name, value in (query or {}).items() if value is not None}
         try:
-            answer = await self._http.request(method, path, params=params)
+            answer = await self._http.request(method, path, params=_given(query or {}))
             await _checked(answer)
         except httpx.HTTPError as error:
             raise self._unreachable(error) from error
@@ -109,6 +132,18 @@ class GatewayClient:
             code="unreachable",
             status=502,
         )
+
+
+def progress_of(data: JsonObject) -> SyncProgress:
+    return SyncProgress(
+        stage="embedding" if data.get("stage") == "embedding" else "reading",
+        done=int(_number(data, "done")),
+        total=int(_number(data, "total")),
+    )
+
+
+def _given(query: Mapping[str, str | float | None]) -> dict[str, str | float]:
+    return {name: value for name, value in query.items() if value is not None}
 
 
 async def _checked(answer: httpx.Response) -> None:

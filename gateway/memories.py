@@ -1,5 +1,6 @@
 """What the agents remember, as the owner may search, read and refresh it."""
 
+import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,15 +49,26 @@ class Memories:
         force: bool = False,
         progress: Callable[[SyncProgress], None] | None = None,
     ) -> SyncReport:
-        """Bring an agent's index up to date. Raises Refused."""
+        """Bring an agent's index up to date, whatever the embedding costs. Raises Refused."""
         try:
-            return await self.roster.recall(agent).own.sync(force=force, progress=progress)
+            own = self.roster.recall(agent).own
+            return await own.sync(force=force, accept=True, progress=progress)
         except MemoryUnavailable as error:
             raise Refused(str(error), code="memory_unavailable", status=503) from error
 
-    async def status(self, *, agent: str | None) -> IndexStatus:
-        """Raises Refused when memory is off."""
-        return await self.roster.recall(agent).own.status()
+    async def status(self, *, agent: str | None, deep: bool = False) -> IndexStatus:
+        """How an agent's index stands; `deep` asks the model. Raises Refused."""
+        try:
+            return await self.roster.recall(agent).own.status(deep=deep)
+        except MemoryUnavailable as error:
+            raise Refused(str(error), code="memory_unavailable", status=503) from error
+
+    async def watch(self) -> None:
+        """Keep the indexes in step with the notes, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            for agent in self.roster.agents.values():
+                if agent.recall is not None:
+                    group.create_task(agent.recall.own.watch())
 
     async def sessions_search(self, query: str, *, agent: str | None, limit: int) -> SaidResult:
         """The owner's search through all that was said with an agent. Raises Refused."""
@@ -78,10 +90,11 @@ class Memories:
             if agent.recall is None:
                 continue
             try:
-                report = await agent.recall.own.sync()
+                report = await agent.recall.own.start()
             except MemoryUnavailable as error:
                 logger.warning("memory of %s is not up to date: %s", name, error)
-            else:
+                continue
+            if report is not None:
                 logger.info(
                     "memory of %s is up to date (files: %d, passages: %d)", name, report.files, report.chunks
                 )

@@ -64,6 +64,7 @@ async def serve(config: Config, home: Home, *, token: str, on_ready: Callable[[s
                     beside = [
                         group.create_task(_watch_signals(parts, server, settings.drain_seconds)),
                         group.create_task(_start(parts, server, address, on_ready)),
+                        group.create_task(parts.gateway.memory_watch()),
                     ]
                     await _serve_http(server, listener, parts)
                     for task in beside:

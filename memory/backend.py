@@ -54,7 +54,17 @@ class MemoryBackend(Protocol):
         """What is searched may be another than it was: the next search looks."""
         ...
 
-    async def status(self) -> IndexStatus: ...
+    async def start(self) -> SyncReport | None:
+        """Take in what has changed while nothing ran, unless that is not wanted."""
+        ...
+
+    async def watch(self) -> None:
+        """Stay in step with the notes until cancelled, or return when that is not wanted."""
+        ...
+
+    async def status(self, *, deep: bool = False) -> IndexStatus:
+        """As it is, not brought up to date; `deep` asks the embedding model."""
+        ...
 
     async def aclose(self) -> None:
         """May be called again."""

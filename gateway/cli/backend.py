@@ -15,11 +15,12 @@ from gateway.credentials import known_token
 from gateway.gateway import Gateway
 from gateway.home import Home
 from gateway.lock import holder, is_locked
-from gateway.views import ChatReply, Refused
+from gateway.memory_report import status_json
+from gateway.views import ChatReply
 from memory.hybrid import SearchResult
 from memory.orders import SyncProgress
 from sessions.key import SessionKey
-from sessions.messages import Json
+from sessions.messages import Json, JsonObject
 
 Progress: TypeAlias = Callable[[SyncProgress], None]
 
@@ -40,6 +41,8 @@ class Backend(Protocol):
     ) -> SearchResult: ...
 
     async def memory_sync(self, *, agent: str | None, force: bool, progress: Progress | None) -> Json: ...
+
+    async def memory_status(self, *, agent: str | None, deep: bool) -> JsonObject: ...
 
 
 class Inside:
@@ -66,6 +69,9 @@ class Inside:
     async def memory_sync(self, *, agent: str | None, force: bool, progress: Progress | None) -> Json:
         return report_json(await self._gateway.memory_sync(agent=agent, force=force, progress=progress))
 
+    async def memory_status(self, *, agent: str | None, deep: bool) -> JsonObject:
+        return status_json(await self._gateway.memory_status(agent=agent, deep=deep))
+
 
 class Outside:
     """A gateway that runs elsewhere on this machine."""
@@ -89,17 +95,10 @@ class Outside:
         )
 
     async def memory_sync(self, *, agent: str | None, force: bool, progress: Progress | None) -> Json:
-        """The running gateway keeps its index; it does not begin from nothing, and does not tell how far it
-        is."""
-        del progress
-        if force:
-            raise Refused(
-                "The running gateway keeps the index up to date by itself. To read every file again, stop it "
-                "first, then run `clawd memory index --force`.",
-                code="running",
-                status=409,
-            )
-        return await self._client.memory_sync(agent=agent)
+        return await self._client.memory_sync(agent=agent, force=force, progress=progress)
+
+    async def memory_status(self, *, agent: str | None, deep: bool) -> JsonObject:
+        return await self._client.memory_status(agent=agent, deep=deep)
 
 
 @asynccontextmanager

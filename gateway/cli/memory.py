@@ -16,12 +16,14 @@ AsJson = Annotated[bool, typer.Option("--json", help="For programs.")]
 @app.command()
 def index(
     context: typer.Context,
-    force: Annotated[bool, typer.Option("--force", help="Read every file again.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Make the index anew; the old one answers until then.")
+    ] = False,
     agent: Agent = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bring the index up to date with the files."""
-    from gateway.cli.remembering import index as work
+    """Bring the index up to date with the files, also after a change of the embedding model."""
+    from gateway.cli.indexing import index as work
 
     work(place.of(context), force=force, agent=agent, as_json=as_json)
 
@@ -70,11 +72,16 @@ def get(  # noqa: PLR0917 (typer passes by name)
 
 
 @app.command()
-def status(context: typer.Context, agent: Agent = None, as_json: AsJson = False) -> None:
-    """Say how large the index is and what searches it."""
-    from gateway.cli.remembering import status as work
+def status(
+    context: typer.Context,
+    deep: Annotated[bool, typer.Option("--deep", help="Also ask the embedding model.")] = False,
+    agent: Agent = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what is indexed, what searches it, and what is wrong with it."""
+    from gateway.cli.indexing import status as work
 
-    work(place.of(context), agent=agent, as_json=as_json)
+    work(place.of(context), deep=deep, agent=agent, as_json=as_json)
 
 
 @app.command()

@@ -5,44 +5,19 @@ import re
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
 from gateway.build import opened
 from gateway.cli.backend import connected
-from gateway.cli.output import clean, console, print_json, report_json
+from gateway.cli.output import clean, console, print_json
 from gateway.cli.place import Place
 from gateway.http.answers import note_json
 from gateway.views import search_json
 from memory.hybrid import SearchHit, SearchResult
-from sessions.messages import Json, JsonObject
+from sessions.messages import JsonObject
 
 BAR_CELLS = 10
 SNIPPET_LINES = 8
-
-
-def index(place: Place, *, force: bool, agent: str | None, as_json: bool) -> None:
-    """Raises Refused, AlreadyRunning, HomeError, ConfigError."""
-    report = asyncio.run(_index(place, force=force, agent=agent, quiet=as_json))
-    if as_json:
-        print_json(report)
-    else:
-        _rows(console(color=place.color), report)
-
-
-async def _index(place: Place, *, force: bool, agent: str | None, quiet: bool) -> Json:
-    screen = console(color=place.color, stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    async with connected(place, place.config()) as backend:
-        with Progress(
-            *columns, console=screen, disable=quiet or not screen.is_terminal, transient=True
-        ) as bar:
-            task = bar.add_task("indexing", total=None)
-            return await backend.memory_sync(
-                agent=agent,
-                force=force,
-                progress=lambda at: bar.update(task, description=at.stage, completed=at.done, total=at.total),
-            )
 
 
 def search(
@@ -126,42 +101,3 @@ def get(
         typer.echo(f"Nothing stands there in {path}.", err=True)
     elif next_from := note.get("next_from"):
         typer.echo(f"There is more: --from-line {next_from}", err=True)
-
-
-def status(place: Place, *, agent: str | None, as_json: bool) -> None:
-    """Raises Refused, HomeError, ConfigError."""
-
-    async def work() -> Json:
-        async with opened(place.config(), place.home, write=False) as gateway:
-            return report_json(await gateway.memory_status(agent=agent))
-
-    report = asyncio.run(work())
-    if as_json:
-        print_json(report)
-    else:
-        _rows(console(color=place.color), report)
-
-
-def _rows(screen: Console, report: Json) -> None:
-    """A report as lines of name and value; lists of problems one below the other."""
-    if not isinstance(report, dict):
-        return
-    width = max((len(name) for name in report), default=0)
-    for name, value in report.items():
-        label = name.replace("_", " ").ljust(width)
-        if isinstance(value, (list, tuple)):
-            screen.print(f"{label}  {len(value) or 'none'}", soft_wrap=True)
-            for item in value:
-                screen.print(f"  {_words(item)}", soft_wrap=True)
-        else:
-            screen.print(f"{label}  {_words(value)}", soft_wrap=True)
-
-
-def _words(value: Json) -> str:
-    if isinstance(value, dict):
-        return clean(": ".join(str(item) for item in value.values()))
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return "-" if value is None else clean(str(value))

@@ -1,6 +1,6 @@
 """What the HTTP surface needs of the gateway, and nothing more."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Protocol
 
@@ -9,6 +9,8 @@ from agents.turn import OnEvent
 from gateway.usage_report import Group, UsageReport
 from gateway.views import ChatReply
 from memory.hybrid import SearchResult
+from memory.orders import SyncProgress
+from memory.status import IndexStatus
 from sessions.key import SessionKey
 from sessions.messages import Message
 from sessions.registry import SessionRecord
@@ -143,4 +145,12 @@ class GatewayApi(Protocol):
         self, path: str, *, agent: str | None, from_line: int, lines: int | None
     ) -> NoteView: ...
 
-    async def memory_sync(self, *, agent: str | None) -> SyncView: ...
+    async def memory_sync(
+        self,
+        *,
+        agent: str | None,
+        force: bool = False,
+        progress: Callable[[SyncProgress], None] | None = None,
+    ) -> SyncView: ...
+
+    async def memory_status(self, *, agent: str | None, deep: bool = False) -> IndexStatus: ...

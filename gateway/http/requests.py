@@ -61,9 +61,18 @@ class FileQuery(_Form):
 
 
 class SyncQuery(_Form):
-    """The query string of POST /api/memory/sync."""
+    """The query string of POST /api/memory/sync. `force`: anew; `stream`: tell how far it is."""
 
     agent: Name | None = None
+    force: bool = False
+    stream: bool = False
+
+
+class StatusQuery(_Form):
+    """The query string of GET /api/memory/status. `deep` asks the embedding model as well."""
+
+    agent: Name | None = None
+    deep: bool = False
 
 
 class HistoryQuery(_Form):

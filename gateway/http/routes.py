@@ -11,6 +11,7 @@ from gateway.http.requests import (
     HistoryQuery,
     NoQuery,
     SearchQuery,
+    StatusQuery,
     SyncQuery,
     UsageQuery,
     chat_body,
@@ -18,7 +19,8 @@ from gateway.http.requests import (
     session_key,
 )
 from gateway.http.rules import HttpRules
-from gateway.http.stream import LiveTurn
+from gateway.http.stream import Live, live_sync, live_turn
+from gateway.memory_report import status_json
 from gateway.usage_report import report_json as usage_report_json
 from gateway.views import Refused, reply_json, search_json, sessions_json
 
@@ -43,10 +45,7 @@ def add_chat_routes(app: FastAPI, gateway: GatewayApi, rules: HttpRules) -> None
         body = chat_body(await request.body(), rules)
         _check_open(gateway)
         if body.stream:
-            live = LiveTurn(gateway, body)
-            await live.begin()
-            headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-            return StreamingResponse(live.events(), media_type="text/event-stream", headers=headers)
+            return await _streamed(live_turn(gateway, body))
         reply = await gateway.chat(agent=body.agent, session=body.session, text=body.text)
         return JsonAnswer(reply_json(reply))
 
@@ -111,7 +110,20 @@ def add_memory_routes(app: FastAPI, gateway: GatewayApi) -> None:
     @app.post("/api/memory/sync")
     async def sync(request: Request) -> Response:
         query = query_of(SyncQuery, request.query_params.multi_items())
-        return JsonAnswer(sync_json(await gateway.memory_sync(agent=query.agent)))
+        if query.stream:
+            return await _streamed(live_sync(gateway, query))
+        return JsonAnswer(sync_json(await gateway.memory_sync(agent=query.agent, force=query.force)))
+
+    @app.get("/api/memory/status")
+    async def status(request: Request) -> Response:
+        query = query_of(StatusQuery, request.query_params.multi_items())
+        return JsonAnswer(status_json(await gateway.memory_status(agent=query.agent, deep=query.deep)))
+
+
+async def _streamed(live: Live) -> Response:
+    await live.begin()
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(live.events(), media_type="text/event-stream", headers=headers)
 
 
 def _check_open(gateway: GatewayApi) -> None:

@@ -1,14 +1,16 @@
-"""A turn told as server-sent events while it happens."""
+"""Work of the gateway told as server-sent events while it happens."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TypeAlias
 
 from agents.model.provider import TextDelta, ThinkingDelta
 from agents.turn import Retrying, ToolFinished, ToolStarted, TurnEvent
-from gateway.http.answers import cut, to_bytes
+from gateway.http.answers import cut, sync_json, to_bytes
 from gateway.http.api import GatewayApi
-from gateway.http.requests import ChatBody
+from gateway.http.requests import ChatBody, SyncQuery
 from gateway.views import Refused, error_json, reply_json
+from memory.orders import SyncProgress
 from sessions.messages import JsonObject, ToolCall, text_of
 
 KEEP_ALIVE_SECONDS = 15.0
@@ -51,21 +53,57 @@ def _call(call: ToolCall) -> JsonObject:
     return {"id": call.id, "name": call.name, "arguments": call.arguments}
 
 
-class LiveTurn:
-    """A turn under way and the bytes it has produced. Closing it lets the turn go on unheard."""
+Push: TypeAlias = Callable[[bytes], None]
+
+
+def live_turn(gateway: GatewayApi, body: ChatBody, *, keep_alive: float = KEEP_ALIVE_SECONDS) -> "Live":
+    async def work(push: Push) -> bytes:
+        reply = await gateway.chat(
+            agent=body.agent,
+            session=body.session,
+            text=body.text,
+            on_event=lambda event: push(event_bytes(event)),
+        )
+        return sse("done", reply_json(reply))
+
+    return Live(work, keep_alive=keep_alive)
+
+
+def live_sync(gateway: GatewayApi, query: SyncQuery) -> "Live":
+    """Notes are read and passages embedded: an event for each hundredth of the way at most."""
+
+    async def work(push: Push) -> bytes:
+        told: tuple[str, int] = ("", -1)
+
+        def progress(at: SyncProgress) -> None:
+            nonlocal told
+            now = (at.stage, 100 * at.done // max(1, at.total))
+            if now != told:
+                told = now
+                push(sse("progress", {"stage": at.stage, "done": at.done, "total": at.total}))
+
+        report = await gateway.memory_sync(agent=query.agent, force=query.force, progress=progress)
+        return sse("done", sync_json(report))
+
+    return Live(work)
+
+
+class Live:
+    """Work under way and the bytes it has produced. `work` is given what takes the bytes of its events, and
+    gives its last one; it raises Refused. Closing this lets the work go on unheard where it is shielded."""
 
     def __init__(
-        self, gateway: GatewayApi, body: ChatBody, *, keep_alive: float = KEEP_ALIVE_SECONDS
+        self, work: Callable[[Push], Awaitable[bytes]], *, keep_alive: float = KEEP_ALIVE_SECONDS
     ) -> None:
         self._bytes = bytearray()
         self._news = asyncio.Event()
         self._ended = False
         self._keep_alive = keep_alive
         self._refused: Refused | None = None
-        self._task = asyncio.create_task(self._run(gateway, body))
+        self._task = asyncio.create_task(self._run(work))
 
     async def begin(self) -> None:
-        """Waits a moment for the first sign of life. Raises Refused when the turn was refused at once, so
+        """Waits a moment for the first sign of life. Raises Refused when the work was refused at once, so
         that the caller can still answer with a plain status."""
         try:
             await asyncio.wait_for(self._news.wait(), FIRST_EVENT_SECONDS)
@@ -103,23 +141,21 @@ class LiveTurn:
             return False
         return True
 
-    async def _run(self, gateway: GatewayApi, body: ChatBody) -> None:
+    async def _run(self, work: Callable[[Push], Awaitable[bytes]]) -> None:
         try:
-            reply = await gateway.chat(
-                agent=body.agent, session=body.session, text=body.text, on_event=self._on_event
-            )
+            last = await work(self._push_before_end)
         except Refused as refused:
             self._refused = refused
             self._end(sse("error", _error(refused)))
         else:
-            self._end(sse("done", reply_json(reply)))
+            self._end(last)
         finally:
             if not self._ended:
                 self._end(sse("error", _error(BROKEN)))
 
-    def _on_event(self, event: TurnEvent) -> None:
+    def _push_before_end(self, data: bytes) -> None:
         if not self._ended:
-            self._push(event_bytes(event))
+            self._push(data)
 
     def _end(self, last: bytes) -> None:
         self._push(last)

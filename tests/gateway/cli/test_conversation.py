@@ -20,7 +20,7 @@ from gateway.home import Home
 from gateway.views import ChatReply, Refused
 from memory.hybrid import SearchResult
 from sessions.key import SessionKey
-from sessions.messages import Json, Usage
+from sessions.messages import Json, JsonObject, Usage
 
 KEY = SessionKey(agent="main", kind="main")
 
@@ -59,6 +59,9 @@ class Backend:
         raise NotImplementedError
 
     async def memory_sync(self, *, agent: str | None, force: bool, progress: Progress | None) -> Json:
+        raise NotImplementedError
+
+    async def memory_status(self, *, agent: str | None, deep: bool) -> JsonObject:
         raise NotImplementedError
 
 

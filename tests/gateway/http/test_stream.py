@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from agents.model.provider import TextDelta, ThinkingDelta
 from agents.turn import OnEvent, Retrying, ToolFinished, ToolStarted
 from gateway.http.requests import ChatBody
-from gateway.http.stream import LiveTurn, event_bytes
+from gateway.http.stream import event_bytes, live_turn
 from gateway.views import Refused
 from sessions.key import SessionKey
 from sessions.messages import Json, Text, ToolCall, ToolResult
@@ -101,7 +101,7 @@ async def test_a_failure_nobody_foresaw_ends_the_stream_with_an_error_event(gate
         raise RuntimeError("secret detail")
 
     gateway.answer = answer
-    live = LiveTurn(gateway, ChatBody(text="hi", stream=True))
+    live = live_turn(gateway, ChatBody(text="hi", stream=True))
     heard = bytearray()
 
     async def listen() -> None:
@@ -171,7 +171,7 @@ async def test_a_quiet_turn_sends_a_comment_now_and_then(gateway: FakeGateway) -
         return "at last"
 
     gateway.answer = answer
-    live = LiveTurn(gateway, ChatBody(text="hi", stream=True), keep_alive=0.02)
+    live = live_turn(gateway, ChatBody(text="hi", stream=True), keep_alive=0.02)
 
     heard = [data async for data in live.events()]
 
@@ -186,7 +186,7 @@ async def test_a_stopped_turn_says_so(app: FastAPI, gateway: FakeGateway) -> Non
         return "never"
 
     gateway.answer = answer
-    live = LiveTurn(gateway, ChatBody(text="hi", stream=True))
+    live = live_turn(gateway, ChatBody(text="hi", stream=True))
     heard = bytearray()
 
     async for data in live.events():
@@ -205,7 +205,7 @@ async def test_a_turn_that_is_quiet_at_first_begins_all_the_same(gateway: FakeGa
         return await echo(text, on_event)
 
     gateway.answer = answer
-    live = LiveTurn(gateway, ChatBody(text="hi", stream=True))
+    live = live_turn(gateway, ChatBody(text="hi", stream=True))
 
     await live.begin()
     release.set()

@@ -1,8 +1,9 @@
 """The tables of the text of conversations, and what is asked of them; all inside a caller's transaction."""
 
+import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -14,6 +15,7 @@ from memory.words import WORDS, Analyzer, Term
 
 SNIPPET_CHARS = 300
 _MOST_CANDIDATES = 200
+_FEW_SESSIONS = 500
 _MOST_TERMS_LOOKED_UP = 8  # of those of which not all are found together
 _LITERAL = -1
 
@@ -144,27 +146,41 @@ def find(connection: apsw.Connection, wanted: Wanted, analyzer: Analyzer) -> tup
 def _candidates(
     connection: apsw.Connection, match: str, wanted: Wanted, phrases: list[str]
 ) -> list[_Candidate]:
+    """The best by BM25."""
     found: list[_Candidate] = []
-    for candidate in _matching(connection, match):
-        if wanted.visible is not None and not wanted.visible(candidate.row[0]):
+    if not match:
+        return found
+    few = _few_ids(connection, wanted.visible)
+    sql = "SELECT rowid, rank FROM remarks_fts WHERE remarks_fts MATCH ? ORDER BY rank"
+    for id_, rank in connection.execute(sql, (match,)):
+        if few is not None and id_ not in few:
             continue
-        if phrases and any(phrase not in _plain(candidate.row[4]) for phrase in phrases):
+        row = _row(connection, id_)
+        if wanted.visible is not None and not wanted.visible(row[0]):
             continue
-        found.append(candidate)
+        if phrases and any(phrase not in _plain(row[4]) for phrase in phrases):
+            continue
+        found.append(_Candidate(row=row, rank=float(rank)))
         if len(found) == _MOST_CANDIDATES:
             break
     return found
 
 
-def _matching(connection: apsw.Connection, match: str) -> Iterator[_Candidate]:
-    if not match:
-        return
-    sql = (
-        "SELECT r.session, r.line, r.at, r.role, r.text, f.rank FROM remarks_fts f"
-        " JOIN remarks r ON r.id = f.rowid WHERE remarks_fts MATCH ? ORDER BY f.rank"
-    )
-    for session, line, at, role, text, rank in connection.execute(sql, (match,)):
-        yield _Candidate(row=(session, line, at, role, text), rank=rank)
+def _few_ids(connection: apsw.Connection, visible: Callable[[str], bool] | None) -> set[int] | None:
+    """The remarks that are visible, when they are few: so that all others can be passed over unread."""
+    if visible is None:
+        return None
+    sessions = [name for (name,) in connection.execute("SELECT session FROM talks") if visible(name)]
+    if len(sessions) > _FEW_SESSIONS:
+        return None
+    sql = "SELECT id FROM remarks WHERE session IN (SELECT value FROM json_each(?))"
+    return {int(id_) for (id_,) in connection.execute(sql, (json.dumps(sessions),))}
+
+
+def _row(connection: apsw.Connection, id_: int) -> tuple[str, int, float, Role, str]:
+    sql = "SELECT session, line, at, role, text FROM remarks WHERE id = ?"
+    ((session, line, at, role, text),) = connection.execute(sql, (id_,))
+    return session, line, at, role, text
 
 
 def _either(term: Term) -> str:

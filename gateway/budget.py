@@ -1,10 +1,11 @@
 """What may be spent on models in a day: a warning before the end, and then a stop."""
 
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
-from agents.model.provider import ModelError
+from agents.model.provider import ModelError, ModelEvent, ModelProvider, ModelRequest
 
 
 class BudgetSpent(ModelError):
@@ -67,3 +68,23 @@ def dollars(amount: float) -> str:
     if amount and abs(amount) < 0.1:
         return f"${amount:.4f}"
     return f"${amount:,.2f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Budgeted:
+    """Implements ModelProvider: another one's, asked only while `check` raises nothing (it may raise
+    ModelError)."""
+
+    provider: ModelProvider
+    check: Callable[[], None]
+
+    @property
+    def name(self) -> str:
+        return self.provider.name
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        self.check()
+        return self.provider.stream(request)
+
+    async def aclose(self) -> None:
+        await self.provider.aclose()

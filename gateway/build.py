@@ -86,7 +86,7 @@ async def built(
         ledger = _ledger(config, home, executor)
         stack.callback(ledger.close)
         stack.enter_context(executor)
-        models = Models(config.models, environ=environ, clock=system_clock)
+        models = Models(config.models, environ=environ, clock=system_clock, check=ledger.check)
         stack.push_async_callback(models.aclose)
         embedders = Embedders(config.models.providers, environ=environ)
         stack.push_async_callback(embedders.aclose)
@@ -237,7 +237,6 @@ def _agent(
         clock=site.clock,
         sessions=site.config.sessions,
         on_answer=site.ledger.note,
-        before_call=site.ledger.check,
     )
     return Agent(runtime=runtime, recall=recall, archive=archive, remembers_talk=talk)
 

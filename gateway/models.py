@@ -1,7 +1,7 @@
 """The model providers of a running gateway: made when first used, shared by all agents."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from agents.clock import Clock
@@ -21,15 +21,25 @@ from agents.model.provider import AuthFailed, ModelError, ModelProvider
 from agents.model.spelling import spelling_of
 from agents.scene import ChosenModel
 from agents.settings import ModelName, ModelsSettings
+from gateway.budget import Budgeted
 
 
 class Models:
-    """`environ` is where keys are looked up that the settings do not hold."""
+    """`environ` is where keys are looked up that the settings do not hold; `check` raises ModelError when
+    no vendor may be asked now."""
 
-    def __init__(self, settings: ModelsSettings, *, environ: Mapping[str, str], clock: Clock) -> None:
+    def __init__(
+        self,
+        settings: ModelsSettings,
+        *,
+        environ: Mapping[str, str],
+        clock: Clock,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         self._settings = settings
         self._environ = environ
         self._clock = clock
+        self._check = check
         self._made: dict[str, ModelProvider] = {}
         self._making = asyncio.Lock()
 
@@ -78,7 +88,9 @@ class Models:
         async with self._making:
             if resolved.provider not in self._made:
                 make = partial(_make, resolved, self._settings, self._key(resolved), self._clock)
-                self._made[resolved.provider] = await asyncio.to_thread(make)
+                made = await asyncio.to_thread(make)
+                free = resolved.api == "offline"
+                self._made[resolved.provider] = made if free else Budgeted(made, self._check)
             return self._made[resolved.provider]
 
     def _key(self, resolved: Resolved) -> str:

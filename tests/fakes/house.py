@@ -20,7 +20,7 @@ from agents.tools.sessions import sessions_tools
 from agents.tools.tool import Tool
 from agents.transcripts import Transcripts
 from agents.workspace import Workspace
-from gateway.budget import Budget
+from gateway.budget import Budget, Budgeted
 from gateway.gateway import Gateway
 from gateway.home import Home
 from gateway.redact import redact
@@ -94,7 +94,11 @@ async def house(
             if scene.unusable:
                 raise scene.unusable
             return ChosenModel(
-                provider=model, provider_name=model.name, model="script", max_output=None, max_retries=0
+                provider=Budgeted(model, ledger.check),
+                provider_name=model.name,
+                model="script",
+                max_output=None,
+                max_retries=0,
             )
 
         for name in agents:
@@ -135,7 +139,6 @@ async def house(
                     choose=choose,
                     clock=clock,
                     on_answer=ledger.note,
-                    before_call=ledger.check,
                 ),
             )
         try:

@@ -1,11 +1,11 @@
 """What a model sees of a conversation: a fold over the entries of its transcript."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sessions.entries import BranchSummary, Compacted, CustomMessage, Entry, Said
 from sessions.messages import Message, Text, User
 from sessions.plan import PruningPlan, last_plan, plan_of
-from sessions.repair import Repairer, is_blank
+from sessions.repair import Repairer, is_blank, repair
 
 _COMPACTED = "The conversation up to this point was longer. In place of its earlier part stands this summary:"
 _BRANCH = "The conversation went another way and came back. This is a summary of what happened there:"
@@ -19,6 +19,11 @@ def messages_of(entries: Sequence[Entry]) -> tuple[Message, ...]:
     later are left.
     """
     return ContextView(entries).messages
+
+
+def fold(entries: Iterable[Entry]) -> tuple[Message, ...]:
+    """The messages of a stretch of entries, repaired and untrimmed; compactions in it are passed over."""
+    return repair(message for entry in entries if (message := _message(entry)) is not None)
 
 
 class ContextView:

@@ -127,7 +127,8 @@ async def test_each_answer_of_a_turn_is_a_line_and_a_failed_one_is_none(tmp_path
             await scene.gateway.chat(agent=None, session="work", text="b")
         await scene.gateway.chat(agent=None, session=None, text="c")
         report = await scene.gateway.usage(by="session", since=None)
-    stored = [json.loads(line) for line in (tmp_path / "home/journals/usage-2026-05.jsonl").open()]
+    lines = (tmp_path / "home/journals/usage-2026-05.jsonl").read_text().splitlines()
+    stored = [json.loads(line) for line in lines]
 
     assert [(row.name, row.answers) for row in report.rows] == [
         ("agent:main:api:work", 2),

@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from agents.recollection import Redact, Remark, document, remarks
@@ -19,7 +19,7 @@ from sessions.numbered import Mark, Reading, read_numbered, read_on
 
 ENDING = ".jsonl"
 _BLOCK = 1 << 16
-_BEGIN = datetime.fromtimestamp(0, UTC)
+_BEGIN = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
 class Transcripts:

@@ -240,3 +240,19 @@ def test_config_path_and_example(clawd: Clawd, home: Home) -> None:
     assert json.loads(clawd("config", "path", "--json").out)["exists"] is True
     assert "gateway:\n" in clawd("config", "example").out
     assert "| `port` |" in clawd("config", "example", "--markdown").out
+
+
+def test_what_was_said_is_found_by_its_exact_words(clawd: Clawd) -> None:
+    clawd("chat", "-m", "the boiler man is called João")
+
+    found = json.loads(clawd("sessions", "search", "joao", "boiler", "--json").out)
+    shown = clawd("sessions", "search", "joao")
+    nothing = clawd("sessions", "search", "zebra")
+
+    hit = found["results"][0]
+    assert (hit["session_key"], hit["role"]) == ("agent:main:main", "user")
+    assert "called João" in hit["snippet"]
+    assert hit["line"] > 1
+    assert found["partial"] is False
+    assert "agent:main:main, line" in shown.out
+    assert "Nothing found" in nothing.out

@@ -12,6 +12,7 @@ from agents.settings import ToolsSettings
 from agents.tools.exec import exec_tools
 from agents.tools.files import file_tools
 from agents.tools.memory import memory_tools
+from agents.tools.sessions import sessions_tools
 from agents.tools.tool import Tool
 from agents.workspace import Workspace
 from sessions.messages import Json
@@ -32,6 +33,7 @@ def every_tool(workspace: Workspace) -> list[Tool]:
         *file_tools(workspace, settings),
         *exec_tools(workspace, settings, environ={}, media=Path("/media")),
         *memory_tools(FakeMemory()),
+        *sessions_tools(None),  # type: ignore[arg-type]  # never called
     ]
 
 
@@ -100,4 +102,8 @@ def test_the_first_request_of_a_fresh_session_is_small(tmp_path: Path) -> None:
     request = json.dumps({"system": [prompt(), context], "tools": tools}, ensure_ascii=False)
 
     assert len(request.encode()) <= 14_000
-    assert {tool.spec.name for tool in every_tool(workspace)} == NAMES
+    assert {tool.spec.name for tool in every_tool(workspace)} == {
+        *NAMES,
+        "sessions_search",
+        "sessions_history",
+    }

@@ -12,11 +12,12 @@ from typing import TypeVar
 from agents.clock import Clock
 from sessions.context import ContextView
 from sessions.entries import Body, CustomMessage, Entry, Header, ModelChanged, Said
+from sessions.flush import FLUSH_KIND
 from sessions.messages import Message, ToolResult, User
 from sessions.plan import PruningPlan
 from sessions.transcript import BrokenTranscript, Transcript
 
-SILENT_KINDS = frozenset({"clawd.flush"})
+SILENT_KINDS = frozenset({FLUSH_KIND})
 
 T = TypeVar("T")
 
@@ -45,6 +46,11 @@ class Conversation:
         """The pruning plan in force."""
         self._view.of(self._transcript.entries)
         return self._view.plan
+
+    @property
+    def size(self) -> int:
+        """Of the transcript's file, in bytes."""
+        return self._transcript.path.stat().st_size
 
     @property
     def entries(self) -> Sequence[Entry]:

@@ -1,4 +1,4 @@
-"""The silent turn that saves what is worth keeping: its instruction, and tools that can do nothing else."""
+"""The silent turn that saves what is worth keeping: tools that can do that and nothing else."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,41 +8,13 @@ from agents.model.provider import ToolSpec
 from agents.tools.tool import Tool, ToolError, ToolOutput
 from agents.turn import Turn
 from sessions.messages import JsonObject
-from sessions.settings import FlushSettings
-
-KIND = "clawd.flush"
-"""Of the instruction (a custom message) and of what became of it (a custom entry)."""
 
 READING = frozenset({"read", "list", "memory_search", "memory_get"})
-
-_DEFAULT = """\
-This is a step for your memory, not a message from a person; nobody reads the answer.
-
-Parts of this conversation will soon be summarised. Save now what would be missed: facts, decisions,
-corrections, open tasks, names, numbers and paths that are not in your files yet. For an approval, a temporary
-restriction, a hand-over, an expiry, a safe time to act, the authority of a source or a thing not to do, say
-what changes, when it applies, until when or what releases it, what to avoid, and whose word it is. Leave out
-what is in your notes already, what anybody could look up, and secrets.
-
-Append to memory/YYYY-MM-DD.md with write, mode append, as `## HH:MM - title` and a few lines. In this step
-you can write to that file and nowhere else."""
-
-_ALWAYS = (
-    ("memory/YYYY-MM-DD.md", "Write only to memory/YYYY-MM-DD.md, with mode append."),
-    ("NO_REPLY", "When all is saved, or nothing is worth saving, answer exactly NO_REPLY."),
-)
-
-
-def instruction(settings: FlushSettings, day: date) -> str:
-    """What the model is asked. An owner's prompt gets the sentences without which it could do harm."""
-    text = settings.prompt or _DEFAULT
-    missing = [sentence for needle, sentence in _ALWAYS if needle not in text]
-    return "\n\n".join([text, *missing]).replace("YYYY-MM-DD", day.isoformat())
 
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """A tool of the ordinary turn, with the same specification, that may only read and write today's note."""
+    """A tool of the ordinary turn, specified alike, that may only read and add to a day's note."""
 
     tool: Tool
     day: date

@@ -2,13 +2,15 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import date, datetime
+from itertools import count
 from zoneinfo import ZoneInfo
 
 from agents.bootstrap import BootstrapFile
 from agents.clock import Clock
+from agents.compactor import Compaction
 from agents.conversation import Conversation, Conversations
 from agents.daily import START_NOTES, begin_with, read_days
 from agents.frame import (
@@ -22,29 +24,24 @@ from agents.frame import (
     sizes,
 )
 from agents.loop import Loop
-from agents.model.provider import ModelRequest
+from agents.model.provider import ContextOverflow, ModelError, ModelRequest
+from agents.outcome import Outcome, outcome_of
 from agents.prompt import PromptFacts, project_context, system_prompt
 from agents.scene import ChosenModel, OnAnswer, Scene
+from agents.session_note import SessionNote
 from agents.settings import AgentSettings
 from agents.tools.tool import Tool
 from agents.turn import OnEvent, Turn
 from agents.upkeep import Upkeep
 from agents.workspace import Workspace
-from sessions.entries import CustomMessage
-from sessions.messages import Assistant, Cost, Message, Text, ToolCall, ToolResult, Usage, User
-from sessions.settings import SessionsSettings
+from sessions.capping import cap_result
+from sessions.entries import Compacted, CustomMessage, Entry, Said
+from sessions.limits import Limits
+from sessions.messages import Assistant, Text, ToolResult, User
+from sessions.note import spoken
+from sessions.settings import NoteEvent, SessionsSettings
 
 logger = logging.getLogger("clawd.agents")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What a turn came to. `usage` sums its model calls; its cost is None when one of them is unknown."""
-
-    reply: str
-    usage: Usage
-    calls: tuple[tuple[ToolCall, bool], ...]
-    model: str
 
 
 class AgentRuntime:
@@ -60,6 +57,7 @@ class AgentRuntime:
         conversations: Conversations,
         tools: tuple[Tool, ...],
         choose: Callable[[], Awaitable[ChosenModel]],
+        choose_named: Callable[[str], Awaitable[ChosenModel]],
         clock: Clock,
         on_answer: OnAnswer = lambda *_: None,
         before_call: Callable[[], None] = lambda: None,
@@ -81,6 +79,7 @@ class AgentRuntime:
             tools=self._tools,
             clock=clock,
             tool_timeout=settings.tools.timeout_seconds,
+            choose=choose_named,
         )
 
     async def respond(self, turn: Turn, text: str, *, envelope: str, on_event: OnEvent) -> Outcome:
@@ -90,29 +89,76 @@ class AgentRuntime:
         cannot be written; cancellation leaves a transcript that opens cleanly.
         """
         async with self.conversations.use(turn.session_id, cwd=self.workspace.root) as conversation:
-            if not conversation.entries:
+            if lacks_notes(conversation.entries):
                 await self._begin(conversation, turn)
+            seen = last_turn(conversation.entries)
             start = len(conversation.said)
             said = User(at=turn.at, parts=(Text(text=text),), envelope=envelope)
             await conversation.record(said)
             scene = await self._scene(conversation, turn)
             await self.upkeep.prune(scene, now=turn.at)
-            loop = Loop(
-                provider=scene.chosen.provider,
-                tools=self._tools,
-                request=scene.request,
-                record=scene.recorder("turn"),
-                on_event=on_event,
-                clock=self._clock,
-                max_rounds=self.settings.max_rounds,
-                max_retries=scene.chosen.max_retries,
-                tool_timeout=self.settings.tools.timeout_seconds,
-            )
             try:
-                answer = await loop.run(turn)
+                answer = await self._answer(scene, on_event)
             finally:
                 await self._note_own_edits(conversation, turn, start)
-            return _outcome(conversation.said, start, answer, scene.chosen)
+            outcome = outcome_of(conversation.said, start, answer, scene.chosen)
+            notice = notice_of(conversation.entries[seen:]) if self.sessions.compaction.notify else ""
+            return replace(outcome, notice=notice, due=self.upkeep.due(scene))
+
+    async def maintain(self, turn: Turn) -> None:
+        """Save and shorten, as far as it is due. Raises as `respond`."""
+        async with self.conversations.use(turn.session_id, cwd=self.workspace.root) as conversation:
+            await self.upkeep.after_turn(await self._scene(conversation, turn))
+
+    async def compact(self, turn: Turn, focus: str) -> Compaction | None:
+        """Save, then shorten now; None when there was nothing to leave out. Raises as `respond`."""
+        async with self.conversations.use(turn.session_id, cwd=self.workspace.root) as conversation:
+            scene = await self._scene(conversation, turn)
+            await self.upkeep.save_before(scene, "compact")
+            return await self.upkeep.compactor.compact(scene, "manual", focus=focus)
+
+    async def end(self, turn: Turn, event: NoteEvent) -> str | None:
+        """Save what an ended session holds, and leave its note; the note's path, or None when there is
+        nothing to tell. Raises BrokenTranscript, PathRefused and OSError; may be called again then."""
+        settings = self.sessions.note
+        async with self.conversations.use(turn.session_id, cwd=self.workspace.root) as conversation:
+            lines = spoken(conversation.said, settings.messages)
+            if not lines:
+                return None
+            scene = None
+            try:
+                scene = await self._scene(conversation, turn)
+                await self.upkeep.save_before(scene, event)
+            except ModelError as error:
+                logger.warning("the note of %s is written without a model: %s", turn.key, error)
+            if not settings.enabled or event not in settings.on:
+                return None
+            note = SessionNote(settings=settings, root=self.workspace.root)
+            return await note.leave(turn, scene, lines, event)
+
+    async def _answer(self, scene: Scene, on_event: OnEvent) -> Assistant:
+        """The model's answer; when the conversation does not fit, room is made and it is asked again."""
+        result = Limits.of(scene.chosen.window, self.sessions.compaction).result
+        loop = Loop(
+            provider=scene.chosen.provider,
+            tools=self._tools,
+            request=scene.request,
+            record=scene.recorder("turn"),
+            on_event=on_event,
+            clock=self._clock,
+            max_rounds=self.settings.max_rounds,
+            max_retries=scene.chosen.max_retries,
+            tool_timeout=self.settings.tools.timeout_seconds,
+            cap=lambda text: cap_result(text, result),
+        )
+        for attempt in count():
+            try:
+                return await loop.run(scene.turn)
+            except ContextOverflow as error:
+                logger.warning("%s no longer fits (%s); making room", scene.turn.key, error)
+                if not await self.upkeep.make_room(scene, attempt):
+                    raise
+        raise AssertionError("counting never ends")
 
     async def _begin(self, conversation: Conversation, turn: Turn) -> None:
         """Give the owner's new session the notes of the last days."""
@@ -195,35 +241,27 @@ class AgentRuntime:
         return at.astimezone(ZoneInfo(self.time_zone)).date()
 
 
-def _outcome(said: list[Message], start: int, answer: Assistant, chosen: ChosenModel) -> Outcome:
-    new = said[start:]
-    failed = {message.call_id: message.is_error for message in new if isinstance(message, ToolResult)}
-    answers = [message for message in new if isinstance(message, Assistant)]
-    return Outcome(
-        reply=answer.text.strip() or "(The model gave an empty answer. Ask again, or in other words.)",
-        usage=total_usage([message.usage for message in answers]),
-        calls=tuple((call, failed.get(call.id, True)) for message in answers for call in message.calls),
-        model=chosen.name,
-    )
+def lacks_notes(entries: Sequence[Entry]) -> bool:
+    """Whether the notes of the last days are to be told: in a new session, and after a compaction."""
+    for entry in reversed(entries):
+        if isinstance(entry.body, Compacted):
+            return True
+        if isinstance(entry.body, CustomMessage) and entry.body.kind == START_NOTES:
+            return False
+    return not entries
 
 
-def total_usage(parts: list[Usage]) -> Usage:
-    """The sum; its cost is None as soon as one part's cost is unknown."""
-    costs = [part.cost for part in parts]
-    known = [cost for cost in costs if cost is not None]
-    cost = None
-    if known and len(known) == len(costs):
-        cost = Cost(
-            input=sum(cost.input for cost in known),
-            output=sum(cost.output for cost in known),
-            cache_read=sum(cost.cache_read for cost in known),
-            cache_write=sum(cost.cache_write for cost in known),
-            total=sum(cost.total for cost in known),
-        )
-    return Usage(
-        input=sum(part.input for part in parts),
-        output=sum(part.output for part in parts),
-        cache_read=sum(part.cache_read for part in parts),
-        cache_write=sum(part.cache_write for part in parts),
-        cost=cost,
-    )
+def last_turn(entries: Sequence[Entry]) -> int:
+    """Where the last message of a person stands; 0 when there is none."""
+    for position in range(len(entries) - 1, -1, -1):
+        body = entries[position].body
+        if isinstance(body, Said) and isinstance(body.message, User):
+            return position
+    return 0
+
+
+def notice_of(entries: Sequence[Entry]) -> str:
+    """What a person is told when the conversation was shortened; empty when it was not."""
+    if not any(isinstance(entry.body, Compacted) for entry in entries):
+        return ""
+    return "(To make room, the older part of this conversation was summarised; /new starts afresh.)"

@@ -30,6 +30,11 @@ class ChosenModel:
     spelling: Spelling | None = None
 
     @property
+    def thinks(self) -> bool:
+        """Whether there is a model at all, which can summarise and save."""
+        return self.provider_name != "offline"
+
+    @property
     def name(self) -> str:
         return f"{self.provider_name}/{self.model}"
 

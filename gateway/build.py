@@ -2,7 +2,7 @@
 
 import os
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from agents.runtime import AgentRuntime
 from agents.settings import AgentSettings
 from agents.tools.exec import exec_tools
 from agents.tools.files import file_tools
-from agents.tools.memory import memory_tools
+from agents.tools.memory import Sees, memory_tools
 from agents.tools.noticed import NoticedTool
 from agents.tools.results import result_tools
 from agents.tools.sessions import sessions_tools
@@ -31,6 +31,7 @@ from agents.visibility import notes_alone
 from agents.workspace import Workspace
 from gateway.config import Config
 from gateway.embedders import Embedders
+from gateway.endings import Endings
 from gateway.gateway import Gateway
 from gateway.harden import hide_from_children
 from gateway.home import Home
@@ -92,6 +93,8 @@ async def built(
         stack.push_async_callback(embedders.aclose)
         registry = Registry.open(home.registry_file, home.transcripts)
         stack.callback(registry.close)
+        endings = Endings.open(home.endings_file, alone=write)
+        stack.callback(endings.close)
         site = _Site(
             config=config,
             home=home,
@@ -104,13 +107,11 @@ async def built(
             ledger=ledger,
         )
         settings = [found for agent in config.agents.list if (found := config.agents.resolve(agent.id))]
-        indexes = {one.id: index for one in settings if (index := _index(site, one, stack))}
         gateway = Gateway(
-            roster=Roster(
-                agents={one.id: _agent(site, one, indexes, stack, write=write) for one in settings},
-                default=config.agents.default_id,
-            ),
+            roster=_roster(site, settings, stack, write=write),
             registry=registry,
+            endings=endings,
+            sessions=config.sessions,
             models=models.status,
             window=models.window,
             ledger=ledger,
@@ -121,7 +122,9 @@ async def built(
             max_concurrent_turns=config.gateway.max_concurrent_turns,
             version=version(),
         )
-        stack.push_async_callback(gateway.lanes.drain, 0)
+        stack.push_async_callback(gateway.lanes.drain, config.gateway.drain_seconds if write else 0)
+        if write:
+            gateway.lifecycle.settle_all()
         yield Parts(gateway=gateway, warm_up=partial(models.warm_up, [one.model for one in settings]))
 
 
@@ -140,6 +143,12 @@ def _ledger(config: Config, home: Home, executor: ThreadPoolExecutor) -> Ledger:
     return Ledger.open(
         home.journals, config.models, executor=executor, clock=system_clock, zone=ZoneInfo(zone)
     )
+
+
+def _roster(site: _Site, settings: Sequence[AgentSettings], stack: AsyncExitStack, *, write: bool) -> Roster:
+    indexes = {one.id: index for one in settings if (index := _index(site, one, stack))}
+    agents = {one.id: _agent(site, one, indexes, stack, write=write) for one in settings}
+    return Roster(agents=agents, default=site.config.agents.default_id)
 
 
 def _transcripts(site: _Site, agent: str) -> Transcripts:
@@ -164,6 +173,7 @@ def _index(site: _Site, settings: AgentSettings, stack: AsyncExitStack) -> Memor
         settings=memory,
         embedder=site.embedders.of(memory.search),
         documents=documents if "sessions" in memory.search.sources else None,
+        today=lambda: site.clock().astimezone(ZoneInfo(settings.time_zone or local_time_zone())).date(),
     )
     stack.push_async_callback(index.aclose)
     return index
@@ -190,6 +200,15 @@ def _recall(site: _Site, settings: AgentSettings, indexes: Mapping[str, MemoryBa
         others={one: indexes[one] for one in memory.read_from if one in indexes and one != settings.id},
         max_results=memory.search.max_results,
         min_score=memory.search.min_score,
+    )
+
+
+def _memory_tools(site: _Site, settings: AgentSettings, recall: Recall, sees: Sees) -> list[Tool]:
+    return memory_tools(
+        recall,
+        sees=sees,
+        others=tuple(recall.others),
+        citations=site.config.memory_of(settings.id).search.citations,
     )
 
 
@@ -223,7 +242,7 @@ def _agent(
     )
     tools = (
         *(_told(hands, recall.own.stale) if recall else hands),
-        *(memory_tools(recall, sees=sees, others=tuple(recall.others)) if recall else ()),
+        *(_memory_tools(site, settings, recall, sees) if recall else ()),
         *sessions_tools(archive),
         *result_tools(conversations.said, max_chars=settings.tools.max_read_chars),
     )
@@ -234,6 +253,7 @@ def _agent(
         conversations=conversations,
         tools=tools,
         choose=partial(site.models.choose, settings.model),
+        choose_named=site.models.choose,
         clock=site.clock,
         sessions=site.config.sessions,
         on_answer=site.ledger.note,

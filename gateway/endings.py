@@ -35,13 +35,15 @@ class Endings:
         self._owed: dict[str, Ending] = {}
         for line in journal.replay():
             self._take(line)
-        if not self._owed:
-            journal.compact(lambda _: iter(()))
 
     @classmethod
-    def open(cls, path: Path) -> "Endings":
-        """Raises OSError."""
-        return cls(Journal.open(path))
+    def open(cls, path: Path, *, alone: bool = True) -> "Endings":
+        """`alone`: no other process has it open, so that an idle journal may be emptied. Raises OSError."""
+        journal = Journal.open(path)
+        endings = cls(journal)
+        if alone and not endings.owed():
+            journal.compact(lambda _: iter(()))
+        return endings
 
     def owed(self) -> list[Ending]:
         """Those without a note, the oldest first."""

@@ -10,29 +10,33 @@ from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
 from agents.clock import Clock
-from agents.conversation import BrokenTranscript, in_thread
+from agents.conversation import BrokenTranscript, in_thread, visible
 from agents.loop import TurnLimit
 from agents.model.catalog import ModelStatus
 from agents.model.provider import ModelError, TextDelta
-from agents.runtime import Outcome
+from agents.outcome import Outcome
 from agents.turn import OnEvent, Turn
 from agents.workspace import WorkspaceError
-from gateway.commands.obey import Commands, Hooks
+from gateway.commands.obey import Commands
 from gateway.commands.table import Typed
+from gateway.endings import Endings
 from gateway.envelope import envelope
 from gateway.insight import Insight, Window
 from gateway.lanes import Lanes
+from gateway.lifecycle import Lifecycle
 from gateway.memories import Memories
 from gateway.refusals import refusal
 from gateway.roster import Agent, Roster
 from gateway.routing import api_session
+from gateway.session_commands import SessionCommands, owners_turn
 from gateway.usage import Ledger
 from gateway.views import CallReport, ChatReply, Refused
 from memory.orders import SyncProgress
-from sessions.entries import Entry, Said
+from sessions.entries import Entry
 from sessions.key import BadSessionKey, SessionKey
 from sessions.messages import Message, Usage
 from sessions.registry import Registry, SessionRecord
+from sessions.settings import SessionsSettings
 
 OnProgress: TypeAlias = Callable[[SyncProgress], None]
 
@@ -56,6 +60,8 @@ class Gateway:
         *,
         roster: Roster,
         registry: Registry,
+        endings: Endings,
+        sessions: SessionsSettings,
         models: Callable[[], list[ModelStatus]],
         window: Window,
         ledger: Ledger,
@@ -70,18 +76,31 @@ class Gateway:
         self.models = models
         self.ready = False
         self.draining = False
-        self.lanes: Lanes[ChatReply] = Lanes(max_concurrent_turns)
+        self.lanes = Lanes(max_concurrent_turns)
         self._agent = roster.of
         self._roster = roster
         self._registry = registry
         self._ledger = ledger
         self._clock = clock
-        self._new_id = new_id
         self._executor = executor
         self._max_text_chars = max_text_chars
         self.insight = Insight(read=self.entries, ledger=ledger, window=window, zone=self._zone)
         self.usage, self.context = self.insight.usage, self.insight.context
-        self._commands = Commands(self, hooks=Hooks(), clock=clock, version=version)
+        self.lifecycle = Lifecycle(
+            roster=roster,
+            registry=registry,
+            endings=endings,
+            settings=sessions,
+            clock=clock,
+            new_id=new_id,
+            executor=executor,
+            background=lambda lane, work: _forget(self.lanes.submit(lane, work)),
+        )
+        sessions_commands = SessionCommands(
+            roster=roster, registry=registry, lifecycle=self.lifecycle, clock=clock, begin=self._begin
+        )
+        hooks = sessions_commands.hooks()
+        self._commands = Commands(self, hooks=hooks, clock=clock, version=version)
         memories = Memories(roster=roster)
         self.memory_search, self.memory_read = memories.search, memories.read
         self.memory_sync, self.memory_status = memories.sync, memories.status
@@ -132,8 +151,7 @@ class Gateway:
     async def session(self, key: SessionKey) -> Conversation:
         """What was said in a session. Raises Refused when there is none of that key."""
         record, entries = await self._read(key)
-        said = (entry.body.message for entry in entries if isinstance(entry.body, Said))
-        return Conversation(record=record, messages=tuple(said))
+        return Conversation(record=record, messages=tuple(visible(entries)))
 
     async def entries(self, key: SessionKey) -> Sequence[Entry]:
         """The session's transcript. Raises Refused when there is none of that key."""
@@ -176,17 +194,21 @@ class Gateway:
         now = self._clock()
         try:
             self._ledger.check()
-            record = self._registry.get(key) or await self._start(key)
+            current = await self.lifecycle.current(key, now)
+            turn = owners_turn(current.record, at=self._clock(), time_zone=agent.runtime.time_zone)
+            if current.notice:
+                on_event(TextDelta(text=f"*{current.notice}*\n\n"))
             try:
-                outcome = await self._respond(agent, record, text, on_event)
+                stamp = envelope(turn.at, time_zone=turn.time_zone)
+                outcome = await agent.runtime.respond(turn, text, envelope=stamp, on_event=on_event)
             finally:
-                await self._touch(agent, record)
+                await self._touch(agent, current.record)
         except asyncio.CancelledError as error:
             logger.info("turn of %s: stopped", key)
             raise Refused("Stopped.", code="stopped", status=409) from error
         except BrokenTranscript as error:
             logger.error("turn of %s: %s", key, error)  # noqa: TRY400 (the text says it all)
-            await self._start(key)
+            await self.lifecycle.start(key)
             raise Refused(
                 f"{error} A new conversation begins with your next message.", code="storage", status=500
             ) from error
@@ -194,11 +216,26 @@ class Gateway:
             logger.warning("turn of %s failed: %s: %s", key, type(error).__name__, error)
             raise refusal(error) from error
         logger.info("turn of %s: %s, %.1f s", key, outcome.model, (self._clock() - now).total_seconds())
-        reply = _reply(record, outcome)
-        if warning := self._ledger.warning():
-            on_event(TextDelta(text=f"\n\n{warning}"))
-            reply = replace(reply, reply=f"{reply.reply}\n\n{warning}")
-        return reply
+        if outcome.due:
+            work = partial(self._maintain, agent, turn)
+            self.lanes.submit(key, work, yields=outcome.due.yields)
+        return self._told(_reply(current.record, outcome), current.notice, outcome.notice, on_event)
+
+    def _told(self, reply: ChatReply, before: str, after: str, on_event: OnEvent) -> ChatReply:
+        """The reply with what the person is to know beside it."""
+        text = f"*{before}*\n\n{reply.reply}" if before else reply.reply
+        for notice in (after and f"*{after}*", self._ledger.warning()):
+            if notice:
+                on_event(TextDelta(text=f"\n\n{notice}"))
+                text = f"{text}\n\n{notice}"
+        return replace(reply, reply=text)
+
+    async def _maintain(self, agent: Agent, turn: Turn) -> None:
+        """Save and shorten after a turn; nobody waits, so a failure is told in the log."""
+        try:
+            await agent.runtime.maintain(turn)
+        except (ModelError, TurnLimit, WorkspaceError, OSError) as error:
+            logger.warning("upkeep of %s failed: %s", turn.key, error)
 
     async def _obey(self, typed: Typed, key: SessionKey, on_event: OnEvent) -> ChatReply:
         """A command's answer is the visible end of its message; it is not recorded."""
@@ -209,22 +246,9 @@ class Gateway:
         session_id = record.session_id if record else ""
         return ChatReply(reply=said, key=key, session_id=session_id, usage=Usage(), calls=(), model="")
 
-    async def _respond(self, agent: Agent, record: SessionRecord, text: str, on_event: OnEvent) -> Outcome:
-        runtime, now = agent.runtime, self._clock()
-        turn = Turn(
-            key=record.key,
-            session_id=record.session_id,
-            sender="owner",
-            trust="owner",
-            at=now,
-            time_zone=runtime.time_zone,
-        )
-        stamp = envelope(now, time_zone=runtime.time_zone)
-        return await runtime.respond(turn, text, envelope=stamp, on_event=on_event)
-
-    async def _start(self, key: SessionKey) -> SessionRecord:
-        session_id, now = self._new_id(), self._clock()
-        return await in_thread(self._executor, lambda: self._registry.start(key, session_id, now))
+    async def _begin(self, key: SessionKey, text: str, on_event: OnEvent) -> ChatReply:
+        """A turn from within a command, whose lane this is."""
+        return await self._turn(self._agent(key.agent), key, text, on_event)
 
     async def _touch(self, agent: Agent, record: SessionRecord) -> None:
         messages = agent.runtime.conversations.count(record.session_id) or record.messages
@@ -247,6 +271,10 @@ def _reply(record: SessionRecord, outcome: Outcome) -> ChatReply:
         calls=calls,
         model=outcome.model,
     )
+
+
+def _forget(_: object) -> None:
+    """Let work go on that nobody waits for."""
 
 
 def _nobody(_: object) -> None:

@@ -42,6 +42,10 @@ class Home:
         return self.journals / "registry.jsonl"
 
     @property
+    def endings_file(self) -> Path:
+        return self.path / "journals" / "endings.jsonl"
+
+    @property
     def media(self) -> Path:
         return self.path / "media"
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from gateway.views import Refused
 from sessions.key import SessionKey
@@ -13,16 +13,16 @@ logger = logging.getLogger("clawd.lanes")
 T = TypeVar("T")
 
 
-class Lane(Generic[T]):
+class Lane:
     """The turns of one session, in the order in which they came."""
 
     def __init__(self) -> None:
         self.turn = asyncio.Lock()
-        self.tasks: list[asyncio.Task[T]] = []
-        self.yielding: asyncio.Task[T] | None = None
+        self.tasks: list[asyncio.Task[object]] = []
+        self.yielding: asyncio.Task[object] | None = None
 
 
-class Lanes(Generic[T]):
+class Lanes:
     """Runs turns as tasks of its own, so that a caller who goes away does not take its turn along.
 
     `limit` turns run at once over all sessions; the rest wait.
@@ -30,7 +30,7 @@ class Lanes(Generic[T]):
 
     def __init__(self, limit: int) -> None:
         self._slots = asyncio.Semaphore(limit)
-        self._lanes: dict[SessionKey, Lane[T]] = {}
+        self._lanes: dict[SessionKey, Lane] = {}
 
     def submit(
         self, key: SessionKey, work: Callable[[], Awaitable[T]], *, yields: bool = False
@@ -77,7 +77,7 @@ class Lanes(Generic[T]):
             await asyncio.wait(late, timeout=5)
         return len(late)
 
-    async def _run(self, lane: Lane[T], work: Callable[[], Awaitable[T]]) -> T:
+    async def _run(self, lane: Lane, work: Callable[[], Awaitable[T]]) -> T:
         async with lane.turn, self._slots:
             try:
                 return await work()
@@ -91,7 +91,7 @@ class Lanes(Generic[T]):
                     status=500,
                 ) from error
 
-    def _ended(self, key: SessionKey, lane: Lane[T], task: asyncio.Task[T]) -> None:
+    def _ended(self, key: SessionKey, lane: Lane, task: asyncio.Task[object]) -> None:
         lane.tasks.remove(task)
         if lane.yielding is task:
             lane.yielding = None

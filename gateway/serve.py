@@ -1,6 +1,7 @@
 """The life of the daemon: start, serve, drain, end. A part that crashes ends the process with a message."""
 
 import asyncio
+import importlib
 import logging
 import signal
 import socket
@@ -125,6 +126,9 @@ async def _start(parts: Parts, server: Server, address: str, on_ready: Callable[
     on_ready(address)
     await parts.gateway.catch_up()
     await parts.warm_up()
+    schedule = await asyncio.to_thread(importlib.import_module, "gateway.schedule")
+    async with schedule.scheduled(parts.gateway.lifecycle.sweep):
+        await asyncio.Event().wait()
 
 
 async def _watch_signals(parts: Parts, server: Server, drain_seconds: float) -> None:

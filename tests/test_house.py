@@ -21,7 +21,7 @@ VENDORS = {
     "uvicorn": {"gateway/serve.py"},
     "discord": set(),
     "telegram": set(),
-    "apscheduler": set(),
+    "apscheduler": {"gateway/schedule.py"},
 }
 BROAD_EXCEPT = {"gateway/lanes.py", "gateway/serve.py"}
 CALLS_AT_IMPORT = {  # beside constructors and its own makers of tables, what a module may call on import

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from agents.tools.tool import Tool
 from agents.transcripts import Transcripts
 from agents.workspace import Workspace
 from gateway.budget import Budget, Budgeted
+from gateway.endings import Endings
 from gateway.gateway import Gateway
 from gateway.home import Home
 from gateway.redact import redact
@@ -30,6 +31,7 @@ from memory.index import MemoryIndex
 from memory.sessions_text import SessionsText
 from memory.settings import MemorySettings
 from sessions.registry import Registry
+from sessions.settings import SessionsSettings
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.protocols import START, FakeClock, ScriptedModel, Step
 
@@ -57,6 +59,8 @@ async def house(
     agents: Sequence[str] = ("main",),
     open_limit: int = 8,
     first_session: int = 1,
+    sessions: SessionsSettings = SessionsSettings(),  # noqa: B008 (frozen)
+    window: int = 200_000,
     budget: Budget | None = None,
 ) -> AsyncIterator[House]:
     """Opens on what an earlier house left in `folder`; pass another `first_session` then."""
@@ -67,6 +71,7 @@ async def house(
     numbers = count(first_session)
     with ThreadPoolExecutor(1) as executor:
         registry = Registry.open(home.registry_file, home.transcripts)
+        endings = Endings.open(home.endings_file)
         ledger = Ledger(home.journals, executor=executor, clock=clock, budget=budget)
         parts: dict[str, Agent] = {}
         texts: list[SessionsText] = []
@@ -74,6 +79,8 @@ async def house(
             gateway=Gateway(
                 roster=Roster(agents=parts, default=agents[0]),
                 registry=registry,
+                endings=endings,
+                sessions=sessions,
                 models=list,
                 window=lambda _provider, _model: 10_000,
                 ledger=ledger,
@@ -99,7 +106,11 @@ async def house(
                 model="script",
                 max_output=None,
                 max_retries=0,
+                window=window,
             )
+
+        async def choose_named(name: str) -> ChosenModel:
+            return replace(await choose(), model=name)
 
         for name in agents:
             workspace = Workspace(folder / f"workspace-{name}")
@@ -137,6 +148,8 @@ async def house(
                         *extra_tools,
                     ),
                     choose=choose,
+                    choose_named=choose_named,
+                    sessions=sessions,
                     clock=clock,
                     on_answer=ledger.note,
                 ),
@@ -151,5 +164,6 @@ async def house(
                     await agent.recall.own.aclose()
             for text in texts:
                 await text.aclose()
+            endings.close()
             registry.close()
     ledger.close()

@@ -33,7 +33,7 @@ async def settle() -> None:
 
 
 async def test_turns_of_one_session_run_one_after_the_other_in_their_order() -> None:
-    lanes: Lanes[str] = Lanes(limit=4)
+    lanes = Lanes(limit=4)
     turns = Turns()
     tasks = [lanes.submit(ONE, lambda name=name: turns.run(name)) for name in ("a", "b", "c")]  # type: ignore[misc]  # a default argument in a lambda
     await settle()
@@ -46,7 +46,7 @@ async def test_turns_of_one_session_run_one_after_the_other_in_their_order() -> 
 
 
 async def test_sessions_run_beside_each_other_up_to_the_limit() -> None:
-    lanes: Lanes[str] = Lanes(limit=2)
+    lanes = Lanes(limit=2)
     turns = Turns()
     third = SessionKey(agent="main", kind="api", peer="third")
     tasks = [lanes.submit(key, lambda key=key: turns.run(str(key))) for key in (ONE, OTHER, third)]  # type: ignore[misc]  # a default argument in a lambda
@@ -60,7 +60,7 @@ async def test_sessions_run_beside_each_other_up_to_the_limit() -> None:
 
 
 async def test_a_caller_that_goes_away_leaves_its_turn_running() -> None:
-    lanes: Lanes[str] = Lanes(limit=1)
+    lanes = Lanes(limit=1)
     turns = Turns()
     task = lanes.submit(ONE, lambda: turns.run("a"))
 
@@ -77,7 +77,7 @@ async def test_a_caller_that_goes_away_leaves_its_turn_running() -> None:
 
 
 async def test_stop_ends_the_running_turn_and_only_that() -> None:
-    lanes: Lanes[str] = Lanes(limit=4)
+    lanes = Lanes(limit=4)
     turns = Turns()
     first = lanes.submit(ONE, lambda: turns.run("first"))
     second = lanes.submit(ONE, lambda: turns.run("second"))
@@ -95,7 +95,7 @@ async def test_stop_ends_the_running_turn_and_only_that() -> None:
 async def test_an_unexpected_failure_is_logged_and_becomes_a_clear_refusal(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    lanes: Lanes[str] = Lanes(limit=1)
+    lanes = Lanes(limit=1)
 
     async def breaks() -> str:
         raise ZeroDivisionError("surprise")
@@ -108,7 +108,7 @@ async def test_an_unexpected_failure_is_logged_and_becomes_a_clear_refusal(
 
 
 async def test_work_that_nobody_waits_for_makes_room_for_a_person() -> None:
-    lanes: Lanes[str] = Lanes(limit=4)
+    lanes = Lanes(limit=4)
     turns = Turns()
     upkeep = lanes.submit(ONE, lambda: turns.run("upkeep"), yields=True)
     await settle()
@@ -122,7 +122,7 @@ async def test_work_that_nobody_waits_for_makes_room_for_a_person() -> None:
 
 
 async def test_work_that_nobody_waits_for_runs_to_its_end_otherwise() -> None:
-    lanes: Lanes[str] = Lanes(limit=4)
+    lanes = Lanes(limit=4)
     turns = Turns()
     turns.gate.set()
     person = lanes.submit(ONE, lambda: turns.run("person"))
@@ -133,7 +133,7 @@ async def test_work_that_nobody_waits_for_runs_to_its_end_otherwise() -> None:
 
 
 async def test_draining_waits_for_running_turns() -> None:
-    lanes: Lanes[str] = Lanes(limit=1)
+    lanes = Lanes(limit=1)
     turns = Turns()
     task = lanes.submit(ONE, lambda: turns.run("a"))
     await settle()
@@ -144,7 +144,7 @@ async def test_draining_waits_for_running_turns() -> None:
 
 
 async def test_draining_cancels_what_does_not_end_in_time() -> None:
-    lanes: Lanes[str] = Lanes(limit=1)
+    lanes = Lanes(limit=1)
     task = lanes.submit(ONE, lambda: Turns().run("a"))
 
     assert await lanes.drain(0.01) == 1

@@ -1,0 +1,162 @@
+"""What a summary has to hold of the part that it replaces, point by point."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sessions.compaction import CutPart
+from sessions.identifiers import identifiers, is_strong
+from sessions.messages import Assistant, Json, Text, ToolCall, ToolResult, User, text_of
+from sessions.summary import CONSTRAINTS, DECISIONS, DONE, IDENTIFIERS, NOTHING, REQUEST, TASKS, sections
+
+Who: TypeAlias = Literal["earlier", "person", "assistant", "call", "result"]
+
+SENTENCE_CHARS = 240
+
+_FROM_ONE_RESULT = 20
+_COVERED = 0.5
+_RANK: dict[Who, int] = {"earlier": 0, "person": 0, "assistant": 2, "call": 4, "result": 5}
+
+_WORDS = re.compile(r"[^\W\d_]{4,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
+_SENTENCE_END = re.compile("(?<=[.!?\u3002\uff01\uff1f])\\s+|\n+|(?<=[\u3002\uff01\uff1f])")
+_COUNTED = re.compile(r"[-*\s]*and \d+ more in the transcript")
+_MARKERS = (
+    (
+        CONSTRAINTS,
+        re.compile(
+            r"\b(never|must(?: not|n't)?|do not|don't|without (?:asking|my)|not allowed|forbidden|always"
+            r"|only (?:if|after|when|with)|approved?|permission|you may|until"
+            r"|nunca|sempre|não pode|siempre|niemals|immer|nur wenn|jamais|toujours)\b|不要|必须|絶対|禁止",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        DECISIONS,
+        re.compile(
+            r"\b(decided|decision|agreed|let's (?:use|go|take)|we(?:'ll| will) (?:use|go|take)|instead of"
+            r"|chose|decidimos|acordado|entschieden|décidé)\b|决定|決め",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        TASKS,
+        re.compile(
+            r"\b(to-?do|remind me|remember to|need(?:s)? to|have to|follow up|deadline|due (?:on|by)"
+            r"|lembra|recuérdame|erinner|rappelle)\b|提醒|记得|忘れ",
+            re.IGNORECASE,
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """`identifier` is empty for a whole sentence; `context` is the sentence it stands in, or the tool it was
+    used with, in brackets. The lowest `rank` matters most."""
+
+    heading: str
+    identifier: str
+    context: str
+    rank: int
+
+
+def points_of(part: CutPart) -> Iterator[Point]:
+    """Everything that should be held, the same identifier as often as it was said."""
+    for heading, text in sections(part.earlier).items():
+        for line in text.splitlines():
+            if line.strip("-* #").casefold() not in ("", NOTHING) and not _COUNTED.fullmatch(line):
+                place = DONE if heading in ("", REQUEST) else heading
+                yield from _of_text("earlier", line.strip(), place)
+    for message in part.messages:
+        match message:
+            case User():
+                yield from _of_text("person", text_of(message.parts))
+            case Assistant():
+                yield from _of_answer(message)
+            case ToolResult():
+                strong = (found for found, _ in identifiers(text_of(message.parts)) if is_strong(found))
+                for found in _first_and_last(strong):
+                    yield _bare(found, "result", message.name)
+
+
+def _of_answer(message: Assistant) -> Iterator[Point]:
+    for part in message.parts:
+        if isinstance(part, Text):
+            yield from _of_text("assistant", part.text)
+        elif isinstance(part, ToolCall):
+            for text in _strings(part.arguments):
+                if len(text) <= SENTENCE_CHARS:
+                    yield from (
+                        _bare(found, "call", part.name) for found, _ in identifiers(text) if is_strong(found)
+                    )
+
+
+def _of_text(who: Who, text: str, heading: str = "") -> Iterator[Point]:
+    for sentence in filter(None, map(str.strip, _SENTENCE_END.split(text))) if not heading else (text,):
+        marked = heading or (_marked(sentence) if who == "person" else "")
+        if marked:
+            yield Point(
+                heading=marked, identifier="", context=clip(sentence, SENTENCE_CHARS), rank=_RANK[who]
+            )
+        for found, at in identifiers(sentence):
+            yield Point(
+                heading=heading or IDENTIFIERS,
+                identifier=found,
+                context=around(sentence, at, len(found)),
+                rank=_RANK[who] + (0 if is_strong(found) else 1),
+            )
+
+
+def _bare(identifier: str, who: Who, tool: str) -> Point:
+    return Point(heading=IDENTIFIERS, identifier=identifier, context=f"({tool})", rank=_RANK[who])
+
+
+def _marked(sentence: str) -> str:
+    return next((heading for heading, marker in _MARKERS if marker.search(sentence)), "")
+
+
+def around(text: str, at: int, length: int, chars: int = SENTENCE_CHARS) -> str:
+    if len(text) <= chars:
+        return text
+    side = max(0, chars - length) // 2
+    start, end = max(0, at - side), min(len(text), at + length + side)
+    start = text.rfind(" ", 0, start + 1) + 1 if start else 0
+    space = text.find(" ", end)
+    end = space if 0 <= space <= end + 20 else end
+    start = start if at - start <= side + 20 else at
+    return f"{'…' if start else ''}{text[start:end].strip()}{'…' if end < len(text) else ''}"
+
+
+def covered(text: str, words: frozenset[str]) -> bool:
+    """Whether half of its longer words are there; a text without any counts as there."""
+    own = words_of(text)
+    return not own or len(own & words) >= len(own) * _COVERED
+
+
+def words_of(text: str) -> frozenset[str]:
+    return frozenset(word.casefold() for word in _WORDS.findall(text))
+
+
+def clip(text: str, chars: int) -> str:
+    flat = " ".join(text.split())
+    return (
+        flat if len(flat) <= chars else f"{flat[: chars * 2 // 3].rstrip()} … {flat[-chars // 3 :].lstrip()}"
+    )
+
+
+def _first_and_last(found: Iterable[str]) -> list[str]:
+    unique = list(dict.fromkeys(found))
+    half = _FROM_ONE_RESULT // 2
+    return unique if len(unique) <= _FROM_ONE_RESULT else [*unique[:half], *unique[-half:]]
+
+
+def _strings(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _strings(item)

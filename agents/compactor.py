@@ -22,6 +22,8 @@ Cause: TypeAlias = Literal["threshold", "overflow", "manual"]
 
 Asked: TypeAlias = tuple[ChosenModel, ModelRequest, Assistant]
 
+INSTRUCTION_TOKENS = 1_000
+
 FAILED = "clawd.compaction_failed"
 
 logger = logging.getLogger("clawd.agents")
@@ -101,7 +103,8 @@ class Compactor:
 
     async def _checked(self, scene: Scene, part: CutPart, limits: Limits, cause: Cause, focus: str) -> str:
         """A summary; asked for once more when much is missing, then completed by what it still lacks."""
-        in_place = cause != "overflow" and self.settings.model is None and self.used(scene) < limits.compact
+        fits = self.used(scene) + limits.summary + INSTRUCTION_TOKENS <= limits.window
+        in_place = cause != "overflow" and self.settings.model is None and fits
         ask = self._in_place if in_place else self._staged
         chosen, request, answer = await ask(scene, part, limits, focus)
         faults = check_summary(answer.text, part)

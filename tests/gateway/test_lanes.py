@@ -129,7 +129,7 @@ async def test_work_that_nobody_waits_for_runs_to_its_end_otherwise() -> None:
     upkeep = lanes.submit(ONE, lambda: turns.run("upkeep"), yields=True)
     other = lanes.submit(OTHER, lambda: turns.run("other"))
 
-    assert await asyncio.gather(person, upkeep, other) == ["person", "upkeep", "other"]
+    assert [await person, await upkeep, await other] == ["person", "upkeep", "other"]
 
 
 async def test_draining_waits_for_running_turns() -> None:

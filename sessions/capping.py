@@ -10,6 +10,7 @@ _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
     r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x1b\\|\x07)?"  # OSC and other strings
     r"|\x1b[ -/]*[0-~]"
+    r"|\x1b"
 )
 
 

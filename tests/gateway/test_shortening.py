@@ -52,7 +52,7 @@ async def test_a_conversation_near_the_windows_end_is_saved_and_then_shortened(
 async def test_after_shortening_the_model_sees_the_summary_and_the_person_is_told_once(
     tmp_path: Path,
 ) -> None:
-    script = [*filling(4), Says("NO_REPLY"), Says(SUMMARY), Says("after"), Says("later")]
+    script = [*filling(4), Says("NO_REPLY"), Says(SUMMARY), Says(SUMMARY), Says("after"), Says("later")]
     async with house(tmp_path, *script, sessions=PLAIN, window=WINDOW) as scene:
         await say(scene, "one", "two", "three")
         scene.model.usage = Usage(input=12_000, output=100)

@@ -49,7 +49,7 @@ class Budget:
             return None
         self.warned = True
         share = self.spent / self.limit
-        unknown = f" ({self.unpriced} answers without a known price not counted)" if self.unpriced else ""
+        unknown = f" ({self.unpriced} more of unknown price)" if self.unpriced else ""
         then = (
             "Nothing more is asked today." if share >= 1 else "At 100 % nothing more is asked until midnight."
         )

@@ -16,7 +16,7 @@ from gateway.budget import Budget, dollars
 from gateway.build import opened
 from gateway.cli.output import clean, console, print_json
 from gateway.cli.place import Place
-from gateway.commands.showing import bar, cost_text
+from gateway.commands.showing import bar
 from gateway.usage_report import Group, UsageReport, UsageRow
 from gateway.usage_report import report_json as usage_json
 from gateway.views import time_json
@@ -47,8 +47,13 @@ def usage(place: Place, *, by: Group, since: date | None, as_json: bool) -> None
     if budget:
         share = budget.spent / budget.limit
         screen.print(f"Today {dollars(budget.spent)} of {dollars(budget.limit)} {bar(share, 10)}")
-    if report.total.unpriced:
-        screen.print("Unknown prices can be told: models.providers.<name>.models.<id>.price.", style="dim")
+    if unknown := report.total.unpriced:
+        answers = "1 answer has" if unknown == 1 else f"{unknown:,} answers have"
+        screen.print(
+            f"? {answers} no known price; models.providers.<name>.models.<id>.price tells it.",
+            style="dim",
+            soft_wrap=True,
+        )
 
 
 def _budget_json(budget: Budget | None) -> JsonObject | None:
@@ -60,13 +65,13 @@ def _budget_json(budget: Budget | None) -> JsonObject | None:
 def _usage_table(report: UsageReport) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", show_footer=len(report.rows) > 1)
     total = report.total
-    table.add_column(report.by, "total", overflow="fold")
+    table.add_column(report.by, "total", overflow="fold", no_wrap=report.by == "day")
     for name, foot in (
         ("answers", f"{total.answers:,}"),
         ("prompt", f"{total.prompt:,}"),
         ("cached", _percent(total.cache_share)),
         ("answer", f"{total.output:,}"),
-        ("cost", cost_text(total)),
+        ("cost", _cost(total)),
     ):
         table.add_column(name, foot, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
@@ -78,7 +83,7 @@ def _usage_table(report: UsageReport) -> Table:
             f"{row.prompt:,}",
             _percent(row.cache_share),
             f"{row.output:,}",
-            cost_text(row),
+            _cost(row),
             Text(bar(_size(report, row) / most, 12), style="cyan"),
         )
     return table
@@ -87,6 +92,12 @@ def _usage_table(report: UsageReport) -> Table:
 def _size(report: UsageReport, row: UsageRow) -> float:
     """What bars show: money, or tokens where no price is known."""
     return row.cost if report.total.cost else row.prompt + row.output
+
+
+def _cost(row: UsageRow) -> str:
+    if not row.unpriced:
+        return dollars(row.cost)
+    return f"{dollars(row.cost)} + ?" if row.cost else "?"
 
 
 def _percent(share: float | None) -> str:

@@ -94,7 +94,7 @@ def usage_text(usage: Usage) -> str:
 def row_text(row: UsageRow) -> str:
     """The sums in one line."""
     share = f" ({row.cache_share:.0%} cached)" if row.cache_share is not None else ""
-    return f"{row.answers:,} answers, {row.prompt:,} tokens{share} → {row.output:,}, {cost_text(row)}"
+    return f"{_answers(row.answers)}, {row.prompt:,} tokens{share} → {row.output:,}, {cost_text(row)}"
 
 
 def cost_text(row: UsageRow) -> str:
@@ -102,7 +102,11 @@ def cost_text(row: UsageRow) -> str:
     if not row.unpriced:
         return dollars(row.cost)
     known = f"{dollars(row.cost)} and " if row.cost else ""
-    return f"{known}{row.unpriced:,} answers of unknown price"
+    return f"{known}{_answers(row.unpriced)} of unknown price"
+
+
+def _answers(count: int) -> str:
+    return "1 answer" if count == 1 else f"{count:,} answers"
 
 
 def usage_card(

@@ -68,7 +68,7 @@ def test_unknown_prices_are_counted_apart_and_told() -> None:
     day.check(NOON)
     day.add(NOON, 8)
 
-    assert "1 answers without a known price" in (day.warning(NOON) or "")
+    assert "1 more of unknown price" in (day.warning(NOON) or "")
 
 
 def test_an_answer_of_yesterday_that_comes_late_counts_today() -> None:

@@ -10,7 +10,9 @@ import httpx
 
 from agents.model.provider import TextDelta, ThinkingDelta
 from agents.turn import OnEvent, Retrying, ToolFinished, ToolStarted, TurnEvent
+from gateway.explained import parts_of
 from gateway.views import CallReport, ChatReply, Refused
+from memory.embed.embedder import FellBack
 from memory.hybrid import SearchHit, SearchResult
 from memory.orders import SyncProgress
 from sessions.key import SessionKey
@@ -86,7 +88,13 @@ class GatewayClient:
         self, query: str, *, agent: str | None, max_results: int | None, min_score: float | None
     ) -> SearchResult:
         """Raises Refused."""
-        wanted = {"q": query, "agent": agent, "max_results": max_results, "min_score": min_score}
+        wanted: dict[str, str | float | None] = {
+            "q": query,
+            "agent": agent,
+            "max_results": max_results,
+            "min_score": min_score,
+            "explain": 1,
+        }
         return result_of(await self._ask("GET", "/api/memory/search", wanted))
 
     async def memory_sync(
@@ -234,10 +242,19 @@ def result_of(data: JsonObject) -> SearchResult:
         model=_text(data, "model") or None,
         mode="vector" if mode == "vector" else "keyword" if mode == "keyword" else "hybrid",
         warning=_text(data, "warning") or None,
+        fallback=_fallback(data.get("fallback")),
+        relaxed=data.get("relaxed") is True,
     )
 
 
+def _fallback(data: Json) -> FellBack | None:
+    if not isinstance(data, dict):
+        return None
+    return FellBack(from_=_text(data, "from"), to=_text(data, "to"), reason=_text(data, "reason"))
+
+
 def _hit(data: JsonObject) -> SearchHit:
+    explained = data.get("explain")
     return SearchHit(
         path=_text(data, "path"),
         start_line=int(_number(data, "start_line")),
@@ -248,6 +265,7 @@ def _hit(data: JsonObject) -> SearchHit:
         snippet=_text(data, "snippet"),
         source="sessions" if _text(data, "source") == "sessions" else "memory",
         agent=_text(data, "agent"),
+        parts=parts_of(explained) if isinstance(explained, dict) else None,
     )
 
 

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from gateway.explained import parts_json
+from memory.embed.embedder import FellBack
 from memory.hybrid import SearchHit, SearchResult
 from memory.sessions_tables import Found
 from sessions.key import SessionKey
@@ -102,17 +104,24 @@ def usage_json(usage: Usage) -> JsonObject:
     }
 
 
-def search_json(result: SearchResult) -> JsonObject:
+def search_json(result: SearchResult, *, explain: bool = False) -> JsonObject:
     return {
-        "results": [hit_json(hit) for hit in result.hits],
+        "results": [hit_json(hit, explain=explain) for hit in result.hits],
         "provider": result.provider,
         "model": result.model,
         "mode": result.mode,
+        **({"relaxed": True} if result.relaxed else {}),
+        **({"fallback": fallback_json(result.fallback)} if result.fallback else {}),
         **({"warning": result.warning} if result.warning else {}),
     }
 
 
-def hit_json(hit: SearchHit) -> JsonObject:
+def fallback_json(fallback: FellBack) -> JsonObject:
+    return {"from": fallback.from_, "to": fallback.to, "reason": fallback.reason}
+
+
+def hit_json(hit: SearchHit, *, explain: bool = False) -> JsonObject:
+    """With `explain`, what its score is made of."""
     return {
         "path": hit.path,
         "start_line": hit.start_line,
@@ -123,6 +132,7 @@ def hit_json(hit: SearchHit) -> JsonObject:
         "snippet": hit.snippet,
         "source": hit.source,
         **({"agent": hit.agent} if hit.agent else {}),
+        **({"explain": parts_json(hit.parts)} if explain and hit.parts else {}),
     }
 
 

@@ -1,8 +1,8 @@
 """What each passage of an index is worth to a question: read, counted and calibrated, not yet ranked."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 
 from memory.documents import is_document
@@ -61,7 +61,13 @@ class Candidate:
     path: str
     passage: LevelParts
     chunk: LevelParts
-    words: frozenset[str] = field(default_factory=frozenset)
+    called: int = 0
+    words: frozenset[str] = frozenset()
+
+    @property
+    def scores(self) -> Scores:
+        """Of the chunk."""
+        return _scores(self.chunk)
 
 
 def candidates(
@@ -71,9 +77,10 @@ def candidates(
     rules: Rules,
     *,
     analyzer: Analyzer,
-    keep: Collection[int],
+    called: Mapping[int, int],
 ) -> list[Candidate]:
-    """The passages of the best chunks, and of those to `keep`: reading the words of all takes longest."""
+    """The passages of the best chunks, and of `called` ones (how, by id): reading the words of all
+    takes longest."""
     cosines: dict[int, float] = {}
     for one in passages:
         if one.cosine is not None:
@@ -84,7 +91,7 @@ def candidates(
         )
         for row in rows.values()
     }
-    kept = _best(levels, rows, rules).union(keep)
+    kept = _best(levels, rows, rules).union(called)
     counted = [(one, _words(one, rows[one.chunk].path, analyzer)) for one in passages if one.chunk in kept]
     mean = sum(len(words) for _, words in counted) / max(1, len(counted))
     scored: list[Candidate] = []
@@ -97,6 +104,7 @@ def candidates(
                 path=rows[one.chunk].path,
                 passage=level,
                 chunk=levels[one.chunk],
+                called=called.get(one.chunk, 0),
                 words=frozenset(counts) if rules.mmr_lambda is not None else frozenset(),
             )
         )
@@ -118,7 +126,7 @@ def _words(one: PassageRow, path: str, analyzer: Analyzer) -> list[tuple[str, ..
     return analyzer.words(placed(f"{name} {one.context}".strip(), one.text))
 
 
-def found(one: Candidate, called: int) -> Found:
+def ranked(one: Candidate) -> Found:
     """A candidate as it is ranked."""
     return Found(
         id=one.row.id,
@@ -128,7 +136,7 @@ def found(one: Candidate, called: int) -> Found:
         passage=_scores(one.passage),
         chunk=_scores(one.chunk),
         day=_day(one.path),
-        called=called,
+        called=one.called,
         words=one.words,
     )
 

@@ -66,7 +66,7 @@ class SearchHit:
 class SearchResult:
     """`hits`, best first. `mode` says which paths worked; `warning` why one did not; `fallback` that another
     provider than the configured one answered. `relaxed`: nothing reached the minimum, so these are what has
-    some of the words."""
+    some of the words. `files` were looked through; None: that is not known."""
 
     hits: tuple[SearchHit, ...]
     provider: str
@@ -75,6 +75,7 @@ class SearchResult:
     warning: str | None = None
     fallback: FellBack | None = None
     relaxed: bool = False
+    files: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +118,8 @@ def bm25(matches: Iterable[TermMatch], words: int, corpus: Corpus) -> float:
 
 def text_score(matches: Sequence[TermMatch], words: int, corpus: Corpus) -> float:
     """0…1: the share of the question's words in the text, by weight, times a half to one as BM25 says, and
-    spread. So a text with all words has more than 0.6 in any index; texts with the same words are ordered by BM25.
+    spread. So a text with all words has more than 0.6 in any index; texts with the same words are ordered as
+    BM25 says.
     """
     asked = sum(idf(corpus.chunks, match.containing) for match in matches)
     found = sum(idf(corpus.chunks, match.containing) for match in matches if match.count)

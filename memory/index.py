@@ -45,8 +45,8 @@ class MemoryIndex:
     An explicitly named `settings.search.provider` that fails raises MemoryUnavailable; with local, or with
     none named, words alone go on, with a warning, and the model is tried again after `retry_seconds`. A
     search waits for vectors that are being made at most `patience_seconds`, and without a named provider also
-    for that of the question. `today` is for temporal decay; without it nothing ages. The embedder belongs to the
-    caller, who closes it.
+    for that of the question. `today` is for temporal decay; without it nothing ages. The embedder belongs to
+    the caller, who closes it.
     """
 
     def __init__(
@@ -159,6 +159,7 @@ class MemoryIndex:
         return SearchResult(
             hits=answer.hits,
             relaxed=answer.relaxed,
+            files=answer.files,
             provider=self._embedder.provider if self._embedder else "none",
             model=self._embedder.model if self._embedder else None,
             mode="keyword" if meaning is None else "hybrid",

@@ -8,7 +8,7 @@ from typing import Literal
 import apsw
 
 from memory import lookups, queries
-from memory.candidates import Asked, Candidate, Meaning, candidates, found
+from memory.candidates import Asked, Candidate, Meaning, candidates, ranked
 from memory.documents import Visible, is_document
 from memory.hybrid import Corpus, HitParts, SearchHit
 from memory.ranking import Placed, Rules, rank
@@ -32,36 +32,44 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """`hits`, best first; `relaxed` as in SearchResult."""
+    """`hits`, best first; `relaxed` and `files` as in SearchResult."""
 
     hits: tuple[SearchHit, ...] = ()
     relaxed: bool = False
+    files: int = 0
 
 
 def find(connection: apsw.Connection, question: Question, analyzer: Analyzer) -> Answer:
     """The best passages, best first."""
+    found = gather(connection, question, analyzer)
+    ranking = rank((ranked(one) for one in found), question.rules)
+    meaning = question.meaning if queries.has_vectors(connection) else None
+    by_id = {one.row.id: one for one in found}
+    return Answer(
+        hits=_hits(ranking.placed, by_id, meaning),
+        relaxed=ranking.relaxed,
+        files=queries.totals(connection).files,
+    )
+
+
+def gather(connection: apsw.Connection, question: Question, analyzer: Analyzer) -> list[Candidate]:
+    """The passages that may be among the results, in no order, with what they are worth."""
     asked = _asked(connection, question, analyzer)
     within = _within(connection, question.visible)
     called = _called(connection, question)
     named = lookups.first_chunks(connection, called)
-    chunks = dict.fromkeys(named)
     most = min(200, max(24, 4 * question.rules.max_results))
-    chunks |= dict.fromkeys(lookups.matching(connection, _rarest(asked), most, within))
+    ids = dict.fromkeys(named)
+    ids |= dict.fromkeys(lookups.matching(connection, _rarest(asked), most, within))
     vector = None
     if asked.meaning is not None:
         vector = asked.meaning.vector
         near = lookups.nearest(connection, vector, max(_LEAST_NEIGHBOURS, 2 * most), within)
-        chunks |= dict.fromkeys(near[:most])
-    rows = {row.id: row for row in lookups.chunk_rows(connection, chunks)}
+        ids |= dict.fromkeys(near[:most])
+    rows = {row.id: row for row in lookups.chunk_rows(connection, ids)}
     passages = lookups.passage_rows(connection, rows, vector)
-    scored = candidates(rows, passages, asked, question.rules, analyzer=analyzer, keep=named)
-    ranking = rank(
-        (found(one, called[one.path] if one.row.chunk in named else 0) for one in scored), question.rules
-    )
-    return Answer(
-        hits=_hits(ranking.placed, {one.row.id: one for one in scored}, asked.meaning),
-        relaxed=ranking.relaxed,
-    )
+    called_chunks = {id_: called[path] for id_, path in named.items()}
+    return candidates(rows, passages, asked, question.rules, analyzer=analyzer, called=called_chunks)
 
 
 def _within(connection: apsw.Connection, visible: Visible | None) -> list[str] | None:
@@ -116,10 +124,10 @@ def _rarest(asked: Asked) -> list[str]:
 
 
 def _hits(
-    ranked: Sequence[Placed], scored: Mapping[int, Candidate], meaning: Meaning | None
+    placed: Sequence[Placed], scored: Mapping[int, Candidate], meaning: Meaning | None
 ) -> tuple[SearchHit, ...]:
     hits: list[SearchHit] = []
-    for one in ranked:
+    for one in placed:
         candidate = scored[one.found.id]
         hits.append(
             SearchHit(

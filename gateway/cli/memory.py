@@ -38,6 +38,7 @@ def search(  # noqa: PLR0917 (typer passes by name)
     min_score: Annotated[
         float | None, typer.Option(min=0, max=1, help="Instead of memory.search.min_score.")
     ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say what each score is made of.")] = False,
     agent: Agent = None,
     as_json: AsJson = False,
 ) -> None:
@@ -49,6 +50,7 @@ def search(  # noqa: PLR0917 (typer passes by name)
         " ".join(query),
         max_results=max_results,
         min_score=min_score,
+        explain=explain,
         agent=agent,
         as_json=as_json,
     )

@@ -2,15 +2,18 @@
 
 import asyncio
 import re
+from collections.abc import Sequence
 
 import typer
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from gateway.build import opened
 from gateway.cli.backend import connected
 from gateway.cli.output import clean, console, print_json
 from gateway.cli.place import Place
+from gateway.explained import COLUMNS, table_row
 from gateway.http.answers import note_json
 from gateway.views import search_json
 from memory.hybrid import SearchHit, SearchResult
@@ -26,6 +29,7 @@ def search(
     *,
     max_results: int | None,
     min_score: float | None,
+    explain: bool,
     agent: str | None,
     as_json: bool,
 ) -> None:
@@ -39,15 +43,29 @@ def search(
 
     result = asyncio.run(work())
     if as_json:
-        print_json(search_json(result))
+        print_json(search_json(result, explain=explain))
         return
     screen = console(color=place.color)
     if result.warning:
         console(color=place.color, stderr=True).print(clean(result.warning), style="yellow", soft_wrap=True)
     if not result.hits:
         screen.print("Nothing found. Other words may help, or a lower --min-score.")
+    elif result.relaxed:
+        screen.print("Nothing reached the minimum score; this has some of the words:", style="yellow")
+    if explain and result.hits:
+        _explained(screen, result.hits)
     for hit in result.hits:
         _hit(screen, hit, query)
+
+
+def _explained(screen: Console, hits: Sequence[SearchHit]) -> None:
+    """What each score is made of; "a / b" are the passage's value and its chunk's."""
+    table = Table("", *COLUMNS, box=None, pad_edge=False, header_style="bold")
+    for hit in hits:
+        table.add_row(f"{clean(hit.path)}:{hit.start_line}", *table_row(hit))
+    screen.print(table)
+    screen.print("a / b: the passage's value and that of the chunk it belongs to.", style="dim")
+    screen.print()
 
 
 def _hit(screen: Console, hit: SearchHit, query: str) -> None:

@@ -49,6 +49,7 @@ class SearchQuery(_Form):
     agent: Name | None = None
     max_results: Annotated[int, Field(ge=1, le=50)] | None = None
     min_score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    explain: bool = False
 
 
 class FileQuery(_Form):

@@ -97,7 +97,7 @@ def add_memory_routes(app: FastAPI, gateway: GatewayApi) -> None:
         result = await gateway.memory_search(
             query.q, agent=query.agent, max_results=query.max_results, min_score=query.min_score
         )
-        return JsonAnswer(search_json(result))
+        return JsonAnswer(search_json(result, explain=query.explain))
 
     @app.get("/api/memory/file")
     async def file(request: Request) -> Response:

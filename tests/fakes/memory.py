@@ -23,6 +23,7 @@ class FakeMemory:
 
     hits: tuple[SearchHit, ...] = ()
     warning: str | None = None
+    relaxed: bool = False
     unavailable: str | None = None
     notes: dict[str, FakeNote] = field(default_factory=dict)
     asked: list[tuple[object, ...]] = field(default_factory=list)
@@ -39,7 +40,15 @@ class FakeMemory:
         if self.unavailable:
             raise MemoryUnavailable(self.unavailable)
         hits = tuple(hit for hit in self.hits if visible is None or visible(hit.path))
-        return SearchResult(hits=hits, provider="fake", model=None, mode="keyword", warning=self.warning)
+        return SearchResult(
+            hits=hits,
+            provider="fake",
+            model=None,
+            mode="keyword",
+            warning=self.warning,
+            relaxed=self.relaxed,
+            files=12,
+        )
 
     async def read(
         self,

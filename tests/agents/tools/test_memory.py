@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from agents.tools.memory import memory_tools
+from agents.tools.memory import ABOUT, Citations, _hit, memory_tools
 from agents.tools.tool import ToolError
 from memory.hybrid import SearchHit
 from sessions.messages import JsonObject, text_of
@@ -42,10 +42,13 @@ async def test_a_search_answers_with_compact_json() -> None:
                 "start_line": 3,
                 "end_line": 5,
                 "score": 0.81,
+                "source": "memory",
+                "citation": "memory/2026-05-01.md#L3-L5",
                 "snippet": HIT.snippet,
             }
         ],
         "mode": "keyword",
+        "about": ABOUT,
         "warning": "words only",
     }
     assert "Reunião" in text
@@ -56,11 +59,39 @@ async def test_a_search_answers_with_compact_json() -> None:
 async def test_what_is_not_said_is_left_to_the_settings() -> None:
     memory = FakeMemory()
 
-    assert json.loads(await call(memory, "memory_search", {"query": "x"})) == {
-        "results": [],
-        "mode": "keyword",
-    }
+    answer = json.loads(await call(memory, "memory_search", {"query": "x"}))
+    assert answer["results"] == []
+    assert answer["mode"] == "keyword"
+    assert "Searched 12 notes by words" in answer["nothing"]
     assert memory.asked == [("x", None, None)]
+
+
+@pytest.mark.parametrize(
+    ("citations", "key", "cited"),
+    [
+        ("auto", "agent:main:main", True),
+        ("auto", "agent:main:telegram:direct:42", True),
+        ("auto", "agent:main:telegram:group:-7", False),
+        ("on", "agent:main:telegram:group:-7", True),
+        ("off", "agent:main:main", False),
+    ],
+)
+async def test_a_result_has_a_citation_where_the_settings_want_it(
+    citations: Citations, key: str, *, cited: bool
+) -> None:
+    search = memory_tools(FakeMemory(hits=(HIT,)), citations=citations)[0]
+    found = json.loads(text_of((await search.run({"query": "x"}, turn(key=key, trust="owner"))).parts))
+    assert ("citation" in found["results"][0]) is cited
+
+
+def test_a_citation_of_one_line_names_one() -> None:
+    assert _hit(replace(HIT, end_line=3), cited=True)["citation"] == "memory/2026-05-01.md#L3"
+
+
+async def test_weak_results_are_marked_as_such() -> None:
+    answer = json.loads(await call(FakeMemory(hits=(HIT,), relaxed=True), "memory_search", {"query": "x"}))
+    assert answer["relaxed"] is True
+    assert "minimum" in answer["weak"]
 
 
 async def test_an_unavailable_memory_is_an_answer_that_says_what_to_do() -> None:

@@ -1,0 +1,268 @@
+"""How much of what was written down is found again: python bench/recall.py [--data PATH/locomo10.json]
+
+Two sets of questions and notes in Portuguese and Chinese lie beside this file. LoCoMo, ten long conversations,
+does not; its first five are for tuning, the others are held out. "shown" is the share of the lines with the
+evidence that stand, whole, in the text that is given back.
+"""
+
+import argparse
+import asyncio
+import importlib.util
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from bench.locomo import WHERE, Asked, Talk, talks
+from bench.pairs import pairs_table
+from bench.rivals import Procedure, Rivals
+from bench.vectors import KeptVectors
+from memory.candidates import Meaning
+from memory.chunks import chunk, estimate
+from memory.database import Database
+from memory.index import MemoryIndex
+from memory.ranking import Decay, Rules, fuse
+from memory.search import Question, find, gather
+from memory.settings import MemorySettings
+from memory.words import Analyzer
+
+DEFAULT = MemorySettings()
+RULES = Rules(
+    max_results=DEFAULT.search.max_results,
+    min_score=DEFAULT.search.min_score,
+    vector_weight=DEFAULT.search.vector_weight,
+    text_weight=DEFAULT.search.text_weight,
+)
+TUNED = 5  # the first conversations
+MANY = 50
+BUDGETS = (1_000, 2_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What one question got: passages (path, text) by default and without a limit, and chunks in order."""
+
+    few: list[tuple[str, str]]
+    many: list[tuple[str, str]]
+    chunks: list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Shares of the evidence, the tokens of the default results, and one over the first right chunk's rank."""
+
+    category: str
+    shown: float
+    tokens: int
+    within: tuple[float, ...]
+    five: float
+    ten: float
+    reciprocal: float
+
+
+class Ours:
+    """An index over one conversation, searched with rules of one's own."""
+
+    def __init__(self, database: Database, embedder: KeptVectors) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._analyzer = Analyzer()
+
+    async def ask(self, text: str, rules: Rules, *, meaning: bool = True) -> Shown:
+        said = None
+        if meaning:
+            (vector,) = await self._embedder.embed([text], kind="query")
+            said = Meaning(vector=vector, floor=self._embedder.floor, ceiling=self._embedder.ceiling)
+        question = Question(text=text, meaning=said, rules=rules)
+        few = await self._find(question)
+        many = await self._find(replace(question, rules=replace(rules, max_results=MANY)))
+        return Shown(few=few, many=many, chunks=await self._chunks(question))
+
+    async def _find(self, question: Question) -> list[tuple[str, str]]:
+        answer = await self._database.read(partial(find, question=question, analyzer=self._analyzer))
+        return [(hit.path, hit.snippet) for hit in answer.hits]
+
+    async def _chunks(self, question: Question) -> list[tuple[str, str]]:
+        """In the order of their own scores, without those of their passages."""
+        rules = question.rules
+        found = await self._database.read(
+            partial(
+                gather,
+                question=replace(question, rules=replace(rules, max_results=MANY)),
+                analyzer=self._analyzer,
+            )
+        )
+        weigh = partial(fuse, vector_weight=rules.vector_weight, text_weight=rules.text_weight)
+        scores = {one.row.chunk: weigh(one.scores) for one in found}
+        order = sorted(scores, key=lambda id_: -scores[id_])
+        rows = await self._database.read(
+            lambda connection: {
+                int(id_): (str(path), str(text))
+                for id_, path, text in connection.execute("SELECT id, path, text FROM chunks")
+            }
+        )
+        return [rows[id_] for id_ in order]
+
+
+def score(asked: Asked, got: Shown) -> Score:
+    ranks = [i for i, one in enumerate(got.chunks) if share(asked, [one])]
+    return Score(
+        category=asked.category,
+        shown=share(asked, got.few),
+        tokens=sum(estimate(text) for _, text in got.few),
+        within=tuple(share(asked, fitting(got.many, budget)) for budget in BUDGETS),
+        five=share(asked, got.chunks[:5]),
+        ten=share(asked, got.chunks[:10]),
+        reciprocal=1 / (1 + ranks[0]) if ranks else 0.0,
+    )
+
+
+def share(asked: Asked, texts: Sequence[tuple[str, str]]) -> float:
+    """How much of the evidence stands in the texts, whole and word for word."""
+    seen = [any(path == where and line in text for path, text in texts) for where, line in asked.evidence]
+    return sum(seen) / len(seen)
+
+
+def fitting(texts: Sequence[tuple[str, str]], tokens: int) -> list[tuple[str, str]]:
+    """Those that fit, best first."""
+    kept: list[tuple[str, str]] = []
+    for path, text in texts:
+        tokens -= estimate(text)
+        if tokens < 0:
+            break
+        kept.append((path, text))
+    return kept
+
+
+async def one_talk(talk: Talk, folder: Path, embedder: KeptVectors) -> dict[str, list[Score]]:
+    """The scores of every method over one conversation."""
+    workspace = folder / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    for path, text in talk.notes.items():
+        (workspace / path).write_text(text)
+    database = folder / "index.sqlite"
+    index = MemoryIndex(workspace=workspace, database=database, settings=DEFAULT, embedder=embedder)
+    await index.sync()
+    await index.aclose()
+    opened = Database(database)
+    ours = Ours(opened, embedder)
+    newest = max(talk.notes)[7:17]
+    aged = replace(RULES, decay=Decay(today=_day(newest), half_life_days=30, floor=0.5))
+    cut = [
+        one for path, text in talk.notes.items() for one in chunk(text, path=path, settings=DEFAULT.chunking)
+    ]
+    rivals = Rivals(cut, await embedder.embed([one.text for one in cut], kind="document"))
+    procedures: dict[str, Procedure] = {
+        "January procedure": rivals.january,
+        "July procedure": rivals.july,
+        "BM25 alone, best windows": rivals.bm25,
+        "vectors alone": rivals.vectors,
+    }
+    scores: dict[str, list[Score]] = {}
+    for asked in talk.asked:
+        rows = {
+            "clawd": await ours.ask(asked.text, RULES),
+            "clawd, decay on": await ours.ask(asked.text, aged),
+            "clawd, mmr on": await ours.ask(asked.text, replace(RULES, mmr_lambda=0.7)),
+            "clawd, words alone": await ours.ask(asked.text, RULES, meaning=False),
+            "clawd, meaning alone": await ours.ask(
+                asked.text, replace(RULES, text_weight=0, vector_weight=1)
+            ),
+        }
+        (vector,) = await embedder.embed([asked.text], kind="query")
+        for name, procedure in procedures.items():
+            found = [
+                ((cut[i].path, text), (cut[i].path, cut[i].text)) for i, text in procedure(asked.text, vector)
+            ]
+            shown = [one for one, _ in found]
+            rows[name] = Shown(few=shown[:6], many=shown, chunks=[whole for _, whole in found])
+        for name, got in rows.items():
+            scores.setdefault(name, []).append(score(asked, got))
+    await opened.aclose()
+    return scores
+
+
+def _day(text: str) -> date:
+    return date.fromisoformat(text)
+
+
+async def conversations(path: Path, console: Console) -> None:
+    embedder = KeptVectors()
+    halves: dict[tuple[str, bool], dict[str, list[Score]]] = {}
+    try:
+        for moved_back in (False, True):
+            for number, talk in enumerate(talks(path, moved_back=moved_back)):
+                half = halves.setdefault(("tuning" if number < TUNED else "held out", moved_back), {})
+                with tempfile.TemporaryDirectory() as folder:
+                    for name, rows in (await one_talk(talk, Path(folder), embedder)).items():
+                        half.setdefault(name, []).extend(rows)
+    finally:
+        await embedder.aclose()
+    for (title, moved_back), methods in halves.items():
+        console.print(methods_table(f"{title} half{', notes moved back' if moved_back else ''}", methods))
+    both = [row for (_, moved), methods in halves.items() if not moved for row in methods["clawd"]]
+    console.print(categories_table(both))
+    if importlib.util.find_spec("memsearch") is None:
+        console.print("memsearch is not installed here and was left out.")
+
+
+def methods_table(title: str, methods: dict[str, list[Score]]) -> Table:
+    count = len(next(iter(methods.values())))
+    table = Table("", "shown, 6 results", "tokens", "shown, 1,000", "shown, 2,000", "r@5", "r@10", "MRR")
+    table.title = f"LoCoMo, {title}, {count} questions"
+    for name, rows in methods.items():
+        table.add_row(name, *columns(rows))
+    return table
+
+
+def categories_table(rows: list[Score]) -> Table:
+    table = Table(
+        "", "shown, 6 results", "tokens", "shown, 1,000", "shown, 2,000", "r@5", "r@10", "MRR", "questions"
+    )
+    table.title = "LoCoMo, clawd by category, both halves"
+    for name in sorted({row.category for row in rows}):
+        those = [row for row in rows if row.category == name]
+        table.add_row(name, *columns(those), str(len(those)))
+    table.add_row("all", *columns(rows), str(len(rows)))
+    return table
+
+
+def columns(rows: list[Score]) -> list[str]:
+    def mean(value: Callable[[Score], float]) -> float:
+        return statistics.fmean(value(row) for row in rows)
+
+    return [
+        f"{mean(lambda row: row.shown):.3f}",
+        f"{mean(lambda row: row.tokens):,.0f}",
+        *(f"{mean(lambda row, i=i: row.within[i]):.3f}" for i in range(len(BUDGETS))),  # type: ignore[misc]
+        f"{mean(lambda row: row.five):.3f}",
+        f"{mean(lambda row: row.ten):.3f}",
+        f"{mean(lambda row: row.reciprocal):.3f}",
+    ]
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, help="locomo10.json")
+    options = parser.parse_args()
+    console = Console(width=130)
+    await pairs_table(console)
+    if options.data is None:
+        console.print(WHERE)
+    else:
+        await conversations(options.data, console)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

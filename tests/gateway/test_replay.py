@@ -3,19 +3,27 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from agents.model.provider import ModelRequest
+from agents.replay import past_calls, replay
 from gateway.build import opened
 from gateway.config import Config
 from gateway.gateway import Gateway
 from gateway.home import Home
 from gateway.views import Refused
 from sessions.key import SessionKey
-from sessions.messages import JsonObject
+from sessions.messages import JsonObject, Usage, text_of
+from sessions.settings import SessionsSettings
+from sessions.summary import HEADINGS
+from tests.fakes.house import house
 from tests.fakes.model_script import Call, Calls, Fail, RateLimited, Say
 from tests.fakes.modelserver import ModelServer
+from tests.fakes.protocols import Calls as Calls_
+from tests.fakes.protocols import FakeTool, Says, Step, call
 
 MAIN = SessionKey(agent="main", kind="main")
 MODELS = {
@@ -135,3 +143,36 @@ async def test_one_turn_and_one_of_its_calls_can_be_asked_for(tmp_path: Path) ->
     assert [(request.call.turn, request.call.number) for request in second] == [(2, 1), (2, 2)]
     assert one == second[1:]
     assert one[0].api == "anthropic_messages"
+
+
+async def test_pruning_saving_and_shortening_are_replayed_as_they_were_recorded(tmp_path: Path) -> None:
+    long = "The boat PT-4471 lies at dock 9. " + "words about sailing " * 300
+    summary = "\n\n".join(f"## {heading}\nsomething about PT-4471 at dock 9" for heading in HEADINGS)
+    settings = SessionsSettings.model_validate(
+        {"start_notes": {"enabled": False}, "reset": {"daily_at": None}, "pruning": {"gate": False}}
+    )
+    tool = FakeTool(answer="begin " + "x" * 30_000 + " end")
+    script: list[Step] = [Calls_((call("look"),)), Says("seen"), *[Says(long) for _ in range(4)]]
+    async with house(tmp_path, *script, extra_tools=[tool], sessions=settings, window=20_000) as scene:
+        await say(scene.gateway, "look", "a", "b")
+        scene.clock.now += timedelta(minutes=6)  # cold: the old result is shown shorter from now on
+        await say(scene.gateway, "c")
+        scene.model.usage = Usage(input=16_000, output=100)
+        scene.model.script += [Says("NO_REPLY"), Says(summary), Says(summary)]
+        await say(scene.gateway, "d")
+        await scene.gateway.lanes.drain(10)
+        scene.model.usage = Usage(input=10, output=5)
+        scene.model.script = [Says("after"), Says("later")]
+        await say(scene.gateway, "e", "f")
+        await scene.gateway.lanes.drain(10)
+        sent = [request for request in scene.model.requests if not _asks_for_a_summary(request)]
+        entries = await scene.gateway.entries(MAIN)
+        stored = scene.transcript("session-1")
+
+    assert len(sent) == len(scene.model.requests) - 1
+    assert [replay(entries, one).request for one in past_calls(entries)] == sent
+    assert all(f'"{kind}"' in stored for kind in ("clawd.pruning", "compaction", "clawd.flush"))
+
+
+def _asks_for_a_summary(request: ModelRequest) -> bool:
+    return all(heading in text_of(request.messages[-1].parts) for heading in HEADINGS)

@@ -175,8 +175,7 @@ async def test_a_budget_that_ends_within_a_turn_stops_the_next_call(tmp_path: Pa
             await scene.gateway.chat(agent=None, session=None, text="a")
 
         assert len(scene.model.requests) == 1
-        scene.clock.now += timedelta(days=1)
-        scene.model.usage = priced(0.1)
+        budget.limit = 100
         assert (await scene.gateway.chat(agent=None, session=None, text="b")).reply == "never"
 
 

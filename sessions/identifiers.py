@@ -8,6 +8,7 @@ _NAMES = (
     "|sql|db|sqlite|xml|zip|gz|tar|rs|go|java|c|h|cpp|rb|php|env|lock|pem|key|docx|xlsx|pptx|odt|mp3|mp4|wav"
 )
 _WORD = re.compile(r"[^\s<>\"'`|^{}()\[\]«»“”]{2,2000}")
+_MAYBE = re.compile(r"[\d/\\@#.]")
 _PATTERN = re.compile(
     r"(?P<url>[a-z][a-z0-9+.-]{1,15}://[^\s<>\"'`|\\^{}]+)"
     r"|(?P<mail>(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
@@ -27,6 +28,8 @@ _EDGE = ".,;:!?)]}'\"»*_"
 def identifiers(text: str) -> Iterator[tuple[str, int]]:
     """Each with its position, in order; the same one may come again."""
     for word in _WORD.finditer(text):
+        if not _MAYBE.search(word[0]):
+            continue
         if len(word[0]) > _LONGEST and "://" not in word[0][:20]:
             continue
         for match in _PATTERN.finditer(word[0]):

@@ -15,6 +15,7 @@ Who: TypeAlias = Literal["earlier", "person", "assistant", "call", "result"]
 SENTENCE_CHARS = 240
 
 _FROM_ONE_RESULT = 20
+_RESULT_END = 1_000
 _COVERED = 0.5
 _RANK: dict[Who, int] = {"earlier": 0, "person": 0, "assistant": 2, "call": 4, "result": 5}
 
@@ -75,9 +76,15 @@ def points_of(part: CutPart) -> Iterator[Point]:
             case Assistant():
                 yield from _of_answer(message)
             case ToolResult():
-                strong = (found for found, _ in identifiers(text_of(message.parts)) if is_strong(found))
-                for found in _first_and_last(strong):
-                    yield _bare(found, "result", message.name)
+                yield from _of_result(message)
+
+
+def _of_result(message: ToolResult) -> Iterator[Point]:
+    """Of its two ends: what matters of a long result was said or used afterwards."""
+    text = text_of(message.parts)
+    ends = text if len(text) <= 2 * _RESULT_END else f"{text[:_RESULT_END]} {text[-_RESULT_END:]}"
+    for found in _first_and_last(found for found, _ in identifiers(ends) if is_strong(found)):
+        yield _bare(found, "result", message.name)
 
 
 def _of_answer(message: Assistant) -> Iterator[Point]:

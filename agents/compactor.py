@@ -1,5 +1,6 @@
 """Shortening a conversation: what leaves the context is summarised, checked, and recorded as one entry."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -107,7 +108,7 @@ class Compactor:
         in_place = cause != "overflow" and self.settings.model is None and fits
         ask = self._in_place if in_place else self._staged
         chosen, request, answer = await ask(scene, part, limits, focus)
-        faults = check_summary(answer.text, part)
+        faults = await asyncio.to_thread(check_summary, answer.text, part)
         if faults.worth_retry:
             told = User(at=self.clock(), parts=(Text(text=faults.told()),))
             again = replace(request, messages=(*request.messages, answer, told))
@@ -115,8 +116,10 @@ class Compactor:
                 answer = await self._ask(scene, chosen, again)
             except ModelError as error:
                 logger.warning("%s: the summary stays as it was first: %s", scene.turn.key, error)
-            faults = check_summary(answer.text, part)
-        return complete_summary(answer.text, part, faults, tokens=limits.summary) if faults else answer.text
+            faults = await asyncio.to_thread(check_summary, answer.text, part)
+        if not faults:
+            return answer.text
+        return await asyncio.to_thread(complete_summary, answer.text, part, faults, tokens=limits.summary)
 
     async def _in_place(self, scene: Scene, part: CutPart, limits: Limits, focus: str) -> Asked:
         """Behind the conversation itself, so that the provider reads what it has in its cache."""

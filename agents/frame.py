@@ -15,11 +15,12 @@ from datetime import datetime, timedelta
 from agents.bootstrap import BootstrapFile
 from agents.model.provider import CacheTtl, ModelRequest, ToolSpec
 from agents.model.spelling import Spelling, spelling_from, spelling_json
-from sessions.entries import Compacted, Custom, Entry, Said
-from sessions.messages import Assistant, Json, JsonObject
+from sessions.entries import Compacted, Custom, CustomMessage, Entry, Said
+from sessions.messages import Assistant, Json, JsonObject, User
 
 CONTEXT = "clawd.context"
 SEEN = "clawd.seen"
+ASKED = "clawd.asked"
 WIRE_FORMAT = 1
 
 _TTL = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1)}
@@ -135,6 +136,26 @@ def context_entry(frame: Frame, reason: str) -> Custom:
 
 def seen_entry(files: Mapping[str, str]) -> Custom:
     return Custom(kind=SEEN, data={"files": dict(files)})
+
+
+def asked_entry(provider: str, model: str, spelling: Spelling | None) -> Custom:
+    """That another model than the frame's is asked from here on, until somebody speaks again."""
+    data: JsonObject = {"provider": provider, "model": model}
+    return Custom(kind=ASKED, data=data | ({"spelling": spelling_json(spelling)} if spelling else {}))
+
+
+def asked_instead(entries: Sequence[Entry], frame: Frame) -> Frame:
+    """The frame with the model that was asked in place of its own, if one was."""
+    for entry in reversed(entries):
+        body = entry.body
+        if isinstance(body, CustomMessage) or (isinstance(body, Said) and isinstance(body.message, User)):
+            return frame
+        if isinstance(body, Custom) and body.kind == ASKED:
+            request = replace(frame.request, model=str(body.data.get("model", "")))
+            spelling = spelling_from(body.data.get("spelling"))
+            provider = str(body.data.get("provider", ""))
+            return replace(frame, provider=provider, request=request, spelling=spelling)
+    return frame
 
 
 def frame_of(data: JsonObject) -> Frame | None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from agents.frame import Frame, recorded
+from agents.frame import Frame, asked_instead, recorded
 from agents.model.provider import ModelRequest
 from agents.model.spelling import body_of
 from sessions.context import messages_of
@@ -67,6 +67,7 @@ def replay(entries: Sequence[Entry], call: PastCall) -> Replayed:
             f"The request of turn {call.turn} cannot be rebuilt: the transcript does not say what stood "
             "around its messages. Another program has written it."
         )
+    frame = asked_instead(before, frame)
     return _replayed(call, frame, replace(frame.request, messages=messages_of(before)))
 
 

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from agents.clock import Clock
 from agents.compactor import Cause, Compaction, Compactor
 from agents.flush import guarded
+from agents.frame import asked_entry
 from agents.loop import Loop, TurnLimit
 from agents.model.provider import ModelError
 from agents.scene import ChosenModel, Scene
@@ -154,6 +155,9 @@ class Upkeep:
     async def _flush_loop(self, scene: Scene, day: date) -> Loop:
         name = self.settings.compaction.flush.model
         chosen = await self.choose(name) if name else scene.chosen
+        if name:
+            asked = asked_entry(chosen.provider_name, chosen.model, chosen.spelling)
+            await scene.conversation.append(asked, self.clock())
         return Loop(
             provider=chosen.provider,
             tools=guarded(self.tools, day),

@@ -174,5 +174,26 @@ async def test_pruning_saving_and_shortening_are_replayed_as_they_were_recorded(
     assert all(f'"{kind}"' in stored for kind in ("clawd.pruning", "compaction", "clawd.flush"))
 
 
+async def test_saving_with_another_model_is_replayed_as_that_models(tmp_path: Path) -> None:
+    flush = {"model": "other/saver", "soft_threshold_tokens": 4_000}
+    settings = SessionsSettings.model_validate(
+        {"start_notes": {"enabled": False}, "reset": {"daily_at": None}, "compaction": {"flush": flush}}
+    )
+    async with house(tmp_path, Says("one"), Says("two"), sessions=settings, window=40_000) as scene:
+        await say(scene.gateway, "a")
+        scene.model.usage = Usage(input=28_500, output=100)
+        scene.model.script.append(Says("NO_REPLY"))
+        await say(scene.gateway, "b")
+        await scene.gateway.lanes.drain(10)
+        scene.model.usage = Usage(input=10, output=5)
+        scene.model.script.append(Says("three"))
+        await say(scene.gateway, "c")
+        entries = await scene.gateway.entries(MAIN)
+        sent = scene.model.requests
+
+    assert [request.model for request in sent] == ["script", "script", "other/saver", "script"]
+    assert [replay(entries, one).request for one in past_calls(entries)] == sent
+
+
 def _asks_for_a_summary(request: ModelRequest) -> bool:
     return all(heading in text_of(request.messages[-1].parts) for heading in HEADINGS)

@@ -1,8 +1,8 @@
 """How much of what was written down is found again: python bench/recall.py [--data PATH/locomo10.json]
 
-Two sets of questions and notes in Portuguese and Chinese lie beside this file. LoCoMo, ten long conversations,
-does not; its first five are for tuning, the others are held out. "shown" is the share of the lines with the
-evidence that stand, whole, in the text that is given back.
+Two sets of questions and notes in Portuguese and Chinese lie beside this file. LoCoMo, ten long
+conversations, does not; its first five are for tuning, the others are held out. "shown" is the share of the
+lines with the evidence that stand, whole, in the text that is given back.
 """
 
 import argparse
@@ -17,6 +17,7 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
+import apsw
 from rich.console import Console
 from rich.table import Table
 
@@ -26,11 +27,11 @@ from bench.locomo import WHERE, Asked, Talk, talks
 from bench.pairs import pairs_table
 from bench.rivals import Procedure, Rivals
 from bench.vectors import KeptVectors
-from memory.candidates import Meaning
+from memory.candidates import Meaning, ranked
 from memory.chunks import chunk, estimate
 from memory.database import Database
 from memory.index import MemoryIndex
-from memory.ranking import Decay, Rules, fuse
+from memory.ranking import Decay, Rules, fuse, rank
 from memory.search import Question, find, gather
 from memory.settings import MemorySettings
 from memory.words import Analyzer
@@ -58,7 +59,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Shares of the evidence, the tokens of the default results, and one over the first right chunk's rank."""
+    """Shares of the evidence, tokens by default, and one over the rank of the first right chunk."""
 
     category: str
     shown: float
@@ -76,6 +77,7 @@ class Ours:
         self._database = database
         self._embedder = embedder
         self._analyzer = Analyzer()
+        self._texts: dict[int, tuple[str, str]] = {}
 
     async def ask(self, text: str, rules: Rules, *, meaning: bool = True) -> Shown:
         said = None
@@ -83,34 +85,27 @@ class Ours:
             (vector,) = await self._embedder.embed([text], kind="query")
             said = Meaning(vector=vector, floor=self._embedder.floor, ceiling=self._embedder.ceiling)
         question = Question(text=text, meaning=said, rules=rules)
-        few = await self._find(question)
-        many = await self._find(replace(question, rules=replace(rules, max_results=MANY)))
-        return Shown(few=few, many=many, chunks=await self._chunks(question))
-
-    async def _find(self, question: Question) -> list[tuple[str, str]]:
         answer = await self._database.read(partial(find, question=question, analyzer=self._analyzer))
-        return [(hit.path, hit.snippet) for hit in answer.hits]
+        few = [(hit.path, hit.snippet) for hit in answer.hits]
+        return await self._more(few, replace(question, rules=replace(rules, max_results=MANY)))
 
-    async def _chunks(self, question: Question) -> list[tuple[str, str]]:
-        """In the order of their own scores, without those of their passages."""
+    async def _more(self, few: list[tuple[str, str]], question: Question) -> Shown:
+        """Chunks are in the order of their own scores, without those of their passages."""
         rules = question.rules
-        found = await self._database.read(
-            partial(
-                gather,
-                question=replace(question, rules=replace(rules, max_results=MANY)),
-                analyzer=self._analyzer,
-            )
-        )
+        found = await self._database.read(partial(gather, question=question, analyzer=self._analyzer))
+        texts = {one.row.id: (one.path, one.row.text) for one in found}
+        many = [texts[one.found.id] for one in rank(map(ranked, found), rules).placed]
         weigh = partial(fuse, vector_weight=rules.vector_weight, text_weight=rules.text_weight)
         scores = {one.row.chunk: weigh(one.scores) for one in found}
+        if not self._texts:
+            self._texts = await self._database.read(_chunk_texts)
         order = sorted(scores, key=lambda id_: -scores[id_])
-        rows = await self._database.read(
-            lambda connection: {
-                int(id_): (str(path), str(text))
-                for id_, path, text in connection.execute("SELECT id, path, text FROM chunks")
-            }
-        )
-        return [rows[id_] for id_ in order]
+        return Shown(few=few, many=many, chunks=[self._texts[id_] for id_ in order])
+
+
+def _chunk_texts(connection: apsw.Connection) -> dict[int, tuple[str, str]]:
+    rows = connection.execute("SELECT id, path, text FROM chunks")
+    return {int(id_): (str(path), str(text)) for id_, path, text in rows}
 
 
 def score(asked: Asked, got: Shown) -> Score:
@@ -143,8 +138,8 @@ def fitting(texts: Sequence[tuple[str, str]], tokens: int) -> list[tuple[str, st
     return kept
 
 
-async def one_talk(talk: Talk, folder: Path, embedder: KeptVectors) -> dict[str, list[Score]]:
-    """The scores of every method over one conversation."""
+async def one_talk(talk: Talk, folder: Path, embedder: KeptVectors, *, alone: bool) -> dict[str, list[Score]]:
+    """The scores of every method over one conversation; `alone`: without others to compare with."""
     workspace = folder / "workspace"
     (workspace / "memory").mkdir(parents=True)
     for path, text in talk.notes.items():
@@ -172,6 +167,11 @@ async def one_talk(talk: Talk, folder: Path, embedder: KeptVectors) -> dict[str,
         rows = {
             "clawd": await ours.ask(asked.text, RULES),
             "clawd, decay on": await ours.ask(asked.text, aged),
+        }
+        if alone:
+            _add(scores, rows, asked)
+            continue
+        rows |= {
             "clawd, mmr on": await ours.ask(asked.text, replace(RULES, mmr_lambda=0.7)),
             "clawd, words alone": await ours.ask(asked.text, RULES, meaning=False),
             "clawd, meaning alone": await ours.ask(
@@ -185,10 +185,14 @@ async def one_talk(talk: Talk, folder: Path, embedder: KeptVectors) -> dict[str,
             ]
             shown = [one for one, _ in found]
             rows[name] = Shown(few=shown[:6], many=shown, chunks=[whole for _, whole in found])
-        for name, got in rows.items():
-            scores.setdefault(name, []).append(score(asked, got))
+        _add(scores, rows, asked)
     await opened.aclose()
     return scores
+
+
+def _add(scores: dict[str, list[Score]], rows: dict[str, Shown], asked: Asked) -> None:
+    for name, got in rows.items():
+        scores.setdefault(name, []).append(score(asked, got))
 
 
 def _day(text: str) -> date:
@@ -203,7 +207,9 @@ async def conversations(path: Path, console: Console) -> None:
             for number, talk in enumerate(talks(path, moved_back=moved_back)):
                 half = halves.setdefault(("tuning" if number < TUNED else "held out", moved_back), {})
                 with tempfile.TemporaryDirectory() as folder:
-                    for name, rows in (await one_talk(talk, Path(folder), embedder)).items():
+                    for name, rows in (
+                        await one_talk(talk, Path(folder), embedder, alone=moved_back)
+                    ).items():
                         half.setdefault(name, []).extend(rows)
     finally:
         await embedder.aclose()

@@ -23,6 +23,8 @@ class KeptVectors:
         self.floor, self.ceiling = self._local.floor, self._local.ceiling
         place = path or Path(tempfile.gettempdir(), f"clawd-bench-{self.model}-{self.version}.sqlite")
         self._kept = apsw.Connection(str(place))
+        self._kept.set_busy_timeout(60_000)
+        self._kept.execute("PRAGMA journal_mode = WAL")
         self._kept.execute(
             "CREATE TABLE IF NOT EXISTS kept(hash TEXT PRIMARY KEY, vector BLOB) WITHOUT ROWID"
         )
@@ -30,9 +32,13 @@ class KeptVectors:
     async def embed(self, texts: Sequence[str], *, kind: Kind) -> list[Vector]:
         known = {text: self._get(text) for text in texts}
         new = [text for text, vector in known.items() if vector is None]
-        for text, vector in zip(new, await self._local.embed(new, kind=kind), strict=True):
-            known[text] = vector
-            self._kept.execute("INSERT OR REPLACE INTO kept VALUES(?, ?)", (_hash(text), vector.tobytes()))
+        made = await self._local.embed(new, kind=kind) if new else []
+        known |= dict(zip(new, made, strict=True))
+        with self._kept:
+            self._kept.executemany(
+                "INSERT OR REPLACE INTO kept VALUES(?, ?)",
+                ((_hash(text), vector.tobytes()) for text, vector in zip(new, made, strict=True)),
+            )
         return [vector for text in texts if (vector := known[text]) is not None]
 
     async def aclose(self) -> None:

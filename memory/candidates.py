@@ -1,17 +1,17 @@
 """What each passage of an index is worth to a question: read, counted and calibrated, not yet ranked."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Protocol
 
 from memory.documents import is_document
 from memory.embed.embedder import Vector
 from memory.hybrid import Corpus, LevelParts, TermMatch, bm25, calibrate, text_score
 from memory.lookups import ChunkRow, PassageRow
-from memory.passages import date_of, name_of, placed
+from memory.passages import date_of
 from memory.ranking import Found, Rules, Scores, decay_of, fuse
-from memory.words import Analyzer, Term
+from memory.words import Term
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +23,16 @@ class Meaning:
     ceiling: float
 
 
+class Counted(Protocol):
+    """A text by its words: how many, and themselves, two spaces between them."""
+
+    @property
+    def words(self) -> int: ...
+
+    @property
+    def shadow(self) -> str: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """The question's words, each with the number of chunks that have it."""
@@ -32,12 +42,11 @@ class Asked:
     corpus: Corpus
     meaning: Meaning | None
 
-    def level(
-        self, counts: Mapping[str, int], words: int, mean_words: float, cosine: float | None
-    ) -> LevelParts:
-        """What a text is worth that has these words, so many of them in all."""
+    def level(self, text: Counted, mean_words: float, cosine: float | None) -> LevelParts:
+        """What a text is worth among such as have `mean_words` words."""
+        shadow = f" {text.shadow} "
         matches = [
-            TermMatch(count=max(counts.get(form, 0) for form in term.forms), containing=containing)
+            TermMatch(count=max(shadow.count(f" {form} ") for form in term.forms), containing=containing)
             for term, containing in zip(self.terms, self.containing, strict=True)
         ]
         corpus = Corpus(chunks=self.corpus.chunks, mean_words=mean_words)
@@ -48,8 +57,8 @@ class Asked:
         return LevelParts(
             cosine=cosine,
             calibrated=calibrated,
-            bm25=bm25(matches, words, corpus),
-            text_score=text_score(matches, words, corpus),
+            bm25=bm25(matches, text.words, corpus),
+            text_score=text_score(matches, text.words, corpus),
         )
 
 
@@ -76,39 +85,28 @@ def candidates(
     asked: Asked,
     rules: Rules,
     *,
-    analyzer: Analyzer,
     called: Mapping[int, int],
 ) -> list[Candidate]:
-    """The passages of the best chunks, and of `called` ones (how, by id): reading the words of all
-    takes longest."""
+    """The passages of the best chunks, and of `called` ones (how, by id)."""
     cosines: dict[int, float] = {}
     for one in passages:
         if one.cosine is not None:
             cosines[one.chunk] = max(one.cosine, cosines.get(one.chunk, -1.0))
-    levels = {
-        row.id: asked.level(
-            Counter(row.shadow.split(" ")), row.words, asked.corpus.mean_words, cosines.get(row.id)
-        )
-        for row in rows.values()
-    }
+    levels = {row.id: asked.level(row, asked.corpus.mean_words, cosines.get(row.id)) for row in rows.values()}
     kept = _best(levels, rows, rules).union(called)
-    counted = [(one, _words(one, rows[one.chunk].path, analyzer)) for one in passages if one.chunk in kept]
-    mean = sum(len(words) for _, words in counted) / max(1, len(counted))
-    scored: list[Candidate] = []
-    for one, words in counted:
-        counts = Counter(form for forms in words for form in forms)
-        level = asked.level(counts, len(words), mean, one.cosine)
-        scored.append(
-            Candidate(
-                row=one,
-                path=rows[one.chunk].path,
-                passage=level,
-                chunk=levels[one.chunk],
-                called=called.get(one.chunk, 0),
-                words=frozenset(counts) if rules.mmr_lambda is not None else frozenset(),
-            )
+    near = [one for one in passages if one.chunk in kept]
+    mean = sum(one.words for one in near) / max(1, len(near))
+    return [
+        Candidate(
+            row=one,
+            path=rows[one.chunk].path,
+            passage=asked.level(one, mean, one.cosine),
+            chunk=levels[one.chunk],
+            called=called.get(one.chunk, 0),
+            words=frozenset(one.shadow.split()) if rules.mmr_lambda is not None else frozenset(),
         )
-    return scored
+        for one in near
+    ]
 
 
 def _best(levels: Mapping[int, LevelParts], rows: Mapping[int, ChunkRow], rules: Rules) -> set[int]:
@@ -119,11 +117,6 @@ def _best(levels: Mapping[int, LevelParts], rows: Mapping[int, ChunkRow], rules:
         return fused * decay_of(_day(rows[id_].path), rules.decay)
 
     return set(sorted(levels, key=worth, reverse=True)[: 12 + 2 * rules.max_results])
-
-
-def _words(one: PassageRow, path: str, analyzer: Analyzer) -> list[tuple[str, ...]]:
-    name = "" if is_document(path) else name_of(path)
-    return analyzer.words(placed(f"{name} {one.context}".strip(), one.text))
 
 
 def ranked(one: Candidate) -> Found:

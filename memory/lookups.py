@@ -33,7 +33,8 @@ class PassageRow:
     start_line: int
     end_line: int
     text: str
-    context: str
+    words: int
+    shadow: str
     cosine: float | None
 
 
@@ -107,7 +108,7 @@ def passage_rows(
     cosine = "NULL" if blob is None else "iif(v.vector IS NULL, NULL, 1 - vec_distance_cosine(v.vector, ?))"
     join = "" if blob is None else "LEFT JOIN passage_vectors v ON v.passage = p.id AND p.embedded = 1"
     sql = (
-        "SELECT p.id, p.chunk, p.start, p.start_line, p.end_line, p.text, p.context, {}"
+        "SELECT p.id, p.chunk, p.start, p.start_line, p.end_line, p.text, p.words, p.shadow, {}"
         " FROM json_each(?) j CROSS JOIN passages p ON p.chunk = j.value {} ORDER BY p.chunk, p.id"
     )
     rows = connection.execute(
@@ -122,10 +123,11 @@ def passage_rows(
             start_line=first,
             end_line=last,
             text=text,
-            context=context,
+            words=words,
+            shadow=shadow,
             cosine=cosine,
         )
-        for id_, chunk, start, first, last, text, context, cosine in rows
+        for id_, chunk, start, first, last, text, words, shadow, cosine in rows
     ]
 
 

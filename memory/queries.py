@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import apsw
 
@@ -24,14 +25,17 @@ class FileRow:
     """Whether it was no UTF-8."""
 
 
+Words: TypeAlias = list[tuple[str, ...]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewChunk:
-    """A chunk on its way into the index, with its passages, and with the words (in all their forms) of its
-    text and of what says where it stands."""
+    """A chunk on its way into the index, with its passages, and each with the words (in all their forms) of
+    its text and of what says where it stands."""
 
     chunk: Chunk
-    words: list[tuple[str, ...]]
-    passages: list[Passage]
+    words: Words
+    passages: list[tuple[Passage, Words]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,16 +117,21 @@ def add_chunks(connection: apsw.Connection, chunks: Sequence[NewChunk]) -> None:
             (cut.path, cut.start_line, cut.end_line, cut.start, cut.text, cut.hash, len(new.words)),
         )
         id_ = connection.last_insert_rowid()
-        shadow = " ".join(form for forms in new.words for form in forms)
-        connection.execute("INSERT INTO chunks_fts(rowid, words) VALUES(?, ?)", (id_, shadow))
+        connection.execute("INSERT INTO chunks_fts(rowid, words) VALUES(?, ?)", (id_, _shadow(new.words)))
         connection.executemany(
-            "INSERT INTO passages(chunk, start, start_line, end_line, text, context, hash)"
-            " VALUES(?, ?, ?, ?, ?, ?, ?)",
-            (
-                (id_, one.start, one.start_line, one.end_line, one.text, one.context, one.hash)
-                for one in new.passages
-            ),
+            "INSERT INTO passages(chunk, start, start_line, end_line, text, context, hash, words, shadow)"
+            " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            ((id_, *_values(one), len(words), _shadow(words)) for one, words in new.passages),
         )
+
+
+def _values(one: Passage) -> tuple[int, int, int, str, str, str]:
+    return one.start, one.start_line, one.end_line, one.text, one.context, one.hash
+
+
+def _shadow(words: Words) -> str:
+    """Two spaces between words, so that each can be counted with a space on both its sides."""
+    return "  ".join(form for forms in words for form in forms)
 
 
 def finish_file(connection: apsw.Connection, row: FileRow, *, chunks: int, words: int) -> None:

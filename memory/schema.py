@@ -5,13 +5,13 @@ from memory.passages import PASSAGES
 from memory.settings import ChunkingSettings
 from memory.words import WORDS
 
-SCHEMA = "3"
+SCHEMA = "4"
 
-# `words` of a chunk is its number of words. A passage is what is embedded (under its `context`) and shown;
-# `embedded` says whether it has a vector: as bits in chunks_vec, which is searched, and whole in
-# passage_vectors, by which what was found there is measured. AUTOINCREMENT: an id is never used twice, so
-# that a vector that arrives late cannot meet another text. `used` of a cached vector
-# is larger the later it was needed; `damaged`: the note was no UTF-8.
+# `words` is the number of words, `shadow` holds them as the keyword index sees them. A passage is what is
+# embedded (under its `context`) and shown; `embedded` says whether it has a vector: as bits in chunks_vec,
+# which is searched, and whole in passage_vectors, by which what was found there is measured. AUTOINCREMENT:
+# an id is never used twice, so that a vector that arrives late cannot meet another text. `used` of a cached
+# vector is larger the later it was needed; `damaged`: the note was no UTF-8.
 TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE files(
@@ -28,7 +28,7 @@ CREATE INDEX chunks_path ON chunks(path);
 CREATE TABLE passages(
   id INTEGER PRIMARY KEY AUTOINCREMENT, chunk INTEGER NOT NULL, start INTEGER NOT NULL,
   start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, text TEXT NOT NULL, context TEXT NOT NULL,
-  hash TEXT NOT NULL, embedded INTEGER NOT NULL DEFAULT 0
+  hash TEXT NOT NULL, words INTEGER NOT NULL, shadow TEXT NOT NULL, embedded INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX passages_chunk ON passages(chunk);
 CREATE INDEX passages_waiting ON passages(chunk, id) WHERE embedded = 0;

@@ -69,7 +69,7 @@ def gather(connection: apsw.Connection, question: Question, analyzer: Analyzer) 
     rows = {row.id: row for row in lookups.chunk_rows(connection, ids)}
     passages = lookups.passage_rows(connection, rows, vector)
     called_chunks = {id_: called[path] for id_, path in named.items()}
-    return candidates(rows, passages, asked, question.rules, analyzer=analyzer, called=called_chunks)
+    return candidates(rows, passages, asked, question.rules, called=called_chunks)
 
 
 def _within(connection: apsw.Connection, visible: Visible | None) -> list[str] | None:

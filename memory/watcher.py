@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
@@ -80,6 +81,8 @@ class Watcher:
                     self.state = "watching"
                     if not paths:
                         self._notice()  # what changed before, nobody saw
+                        if await asyncio.to_thread(self._wanted) != self.watched:
+                            return
                         continue
                     relevant, others = await asyncio.to_thread(self._judged, paths)
                     if relevant:
@@ -127,7 +130,7 @@ class Watcher:
     def _wanted(self) -> set[Path]:
         """The folders with notes, and those in which their beginnings would appear."""
         above = {_nearest(place.parent) for place in self._places}
-        return self._folders() | above
+        return {folder for folder in self._folders() | above if os.access(folder, os.R_OK)}
 
     def _judged(self, paths: set[str]) -> tuple[bool, bool]:
         """Whether one of these may be a note or a folder of notes, and whether folders came or went."""
@@ -165,14 +168,15 @@ async def native(folders: Iterable[Path]) -> AsyncGenerator[set[str], None]:
         rust_timeout=60_000,
         force_polling=False,
         recursive=False,
-        ignore_permission_denied=True,
+        ignore_permission_denied=False,
     )
     waiting = asyncio.ensure_future(anext(changes))
     try:
         await asyncio.sleep(0)  # its first step begins the watching, or fails
+        if waiting.done():
+            await waiting
+        yield set()
         while True:
-            if not waiting.done():
-                yield set()
             batch = await waiting
             waiting = asyncio.ensure_future(anext(changes))
             yield {path for _, path in batch}

@@ -25,6 +25,7 @@ from memory.opening import (
     ensure_tables,
     load_vectors,
     transaction,
+    use_log,
 )
 
 T = TypeVar("T")
@@ -113,7 +114,7 @@ class Database:
                 raise self.cannot_be_made(error) from error
             connection = self._open()
             try:
-                connection.execute("PRAGMA journal_mode = WAL")
+                use_log(connection)
                 new = transaction(connection, "IMMEDIATE", lambda opened: ensure_tables(opened, self._layout))
             except apsw.Error:
                 connection.close()

@@ -1,6 +1,7 @@
 """Opening an index file: SQLite's settings, sqlite-vec, and our tables."""
 
 import importlib.util
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,20 @@ def connect(path: Path) -> apsw.Connection:
     connection.set_busy_timeout(_BUSY_MS)
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection
+
+
+def use_log(connection: apsw.Connection) -> None:
+    """Switch to the write-ahead log. SQLite does not wait by itself when another switches at that moment."""
+    until = time.monotonic() + _BUSY_MS / 1_000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except apsw.BusyError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def load_vectors(connection: apsw.Connection, extension: Path) -> str | None:

@@ -201,6 +201,18 @@ async def test_two_processes_share_the_tables(talks: FakeTalks, text: SessionsTe
     )
 
 
+async def test_many_may_open_a_new_file_at_once(talks: FakeTalks, tmp_path: Path) -> None:
+    talks.said["s"] = ["kestrel"]
+    for number in range(15):
+        path = tmp_path / f"{number}.sqlite"
+        several = [SessionsText(database=path, talks=talks) for _ in range(4)]
+        results = await asyncio.gather(*(ask(one, "kestrel") for one in several))
+        for one in several:
+            await one.aclose()
+
+        assert [len(result.found) for result in results] == [1, 1, 1, 1]
+
+
 @pytest.mark.parametrize("harm", ["deleted", "no database"])
 async def test_the_file_is_made_anew_from_the_conversations(
     harm: str, talks: FakeTalks, text: SessionsText, tmp_path: Path

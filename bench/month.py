@@ -1,0 +1,106 @@
+"""A month of somebody's use, the same for the same seed: chat, work with tools, pauses, edits, resets."""
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+BEGIN = datetime(2026, 5, 1, tzinfo=UTC)
+DAYS = 30
+WORDS = """
+the boat was ready and nobody knew which harbour would take it before winter because every letter came back
+with another answer while we looked for a quiet place where two people could work and talk about what had
+been found in the old house near the river after rain had stopped falling on the roof
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """One answer of the model with calls: the characters that each tool answers. `remember` is a line that
+    the agent adds to its MEMORY.md; `back` a place, 0 to 1, among the results so far that it wants to see."""
+
+    outputs: tuple[int, ...] = ()
+    remember: bool = False
+    back: float | None = None
+    seconds: float = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One message of the person, some time after the last answer and not before `earliest`. `owner_edit`:
+    they changed USER.md before it; `new`: they began a new session first."""
+
+    number: int
+    earliest: datetime
+    pause: timedelta
+    chars: int
+    rounds: tuple[Round, ...]
+    answer: int
+    owner_edit: bool
+    new: bool
+
+
+class Month:
+    """The person's messages in order, and the words of all that is said."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)  # noqa: S311 (a bench needs the same month again)
+        self._text = " ".join(self._random.choices(WORDS.split(), k=400_000))
+        self.asked = tuple(self._make())
+
+    def text(self, what: str, chars: int) -> str:
+        """Words that depend on nothing but `what`, which stands in front of them."""
+        at = random.Random(what).randrange(len(self._text) - 60_000)  # noqa: S311 (as above)
+        lines = self._text[at : at + max(0, chars - len(what) - 1)]
+        return f"{what}\n{lines}"
+
+    def _make(self) -> Iterator[Asked]:
+        number = 0
+        for day in range(DAYS):
+            hours = sorted(self._random.uniform(7.5, 22.5) for _ in range(self._random.randint(2, 6)))
+            for hour in hours:
+                begin = BEGIN + timedelta(days=day, hours=hour)
+                kind: Literal["chat", "work"] = "work" if self._random.random() < 0.4 else "chat"
+                for place in range(self._random.randint(3, 12)):
+                    yield self._one(number, begin, kind, first=place == 0)
+                    number += 1
+
+    def _one(self, number: int, begin: datetime, kind: Literal["chat", "work"], *, first: bool) -> Asked:
+        draw = self._random
+        rounds = self._work() if kind == "work" else self._chat()
+        if draw.random() < 0.05:
+            rounds = (*rounds, Round(remember=True))
+        if draw.random() < 0.06:
+            rounds = (Round(back=draw.random()), *rounds)
+        pause = math.exp(draw.gauss(math.log(50 if kind == "chat" else 90), 1.0))
+        return Asked(
+            number=number,
+            earliest=begin if first else BEGIN,
+            pause=timedelta(seconds=min(3_000, max(5, pause))),
+            chars=int(math.exp(draw.uniform(math.log(40), math.log(600)))),
+            rounds=rounds,
+            answer=int(math.exp(draw.uniform(math.log(150), math.log(2_500)))),
+            owner_edit=draw.random() < 0.015,
+            new=first and draw.random() < 0.08,
+        )
+
+    def _chat(self) -> tuple[Round, ...]:
+        rounds = self._random.choices((0, 1, 2), (60, 30, 10))[0]
+        return tuple(Round(outputs=(self._chars(300, 4_000),)) for _ in range(rounds))
+
+    def _work(self) -> tuple[Round, ...]:
+        draw = self._random
+        return tuple(
+            Round(
+                outputs=tuple(
+                    self._chars(600, 50_000) for _ in range(draw.choices((1, 2, 3), (80, 15, 5))[0])
+                ),
+                seconds=math.exp(draw.uniform(0, 3.4)),
+            )
+            for _ in range(draw.randint(2, 8))
+        )
+
+    def _chars(self, least: int, most: int) -> int:
+        return int(math.exp(self._random.uniform(math.log(least), math.log(most))))

@@ -46,9 +46,10 @@ async def make_index(tmp_path: Path, notes: Notes) -> AsyncIterator[MakeIndex]:
         retry_seconds: float = 30,
         patience_seconds: float = 10,
         max_file_bytes: int = 1 << 20,
+        search: Mapping[str, object] | None = None,
     ) -> MemoryIndex:
         settings = MemorySettings(
-            search=SearchSettings.model_validate({"provider": provider}),
+            search=SearchSettings.model_validate({"provider": provider, **(search or {})}),
             chunking=chunking or ChunkingSettings(),
             max_file_bytes=max_file_bytes,
         )

@@ -1,27 +1,22 @@
 """An HTTP client of a running gateway: the same verbs and values, over a wire."""
 
-import json
-from collections.abc import AsyncIterator, Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Mapping
 from typing import Self, TypeAlias
 from urllib.parse import quote
 
 import httpx
 
-from agents.model.provider import TextDelta, ThinkingDelta
-from agents.turn import OnEvent, Retrying, ToolFinished, ToolStarted, TurnEvent
-from gateway.explained import parts_of
-from gateway.views import CallReport, ChatReply, Refused
-from memory.embed.embedder import FellBack
-from memory.hybrid import SearchHit, SearchResult
+from agents.turn import OnEvent
+from gateway.client_values import event_of, events, object_of, progress_of, refusal_of, reply_of, result_of
+from gateway.views import ChatReply, Refused
+from memory.hybrid import SearchResult
 from memory.orders import SyncProgress
 from sessions.key import SessionKey
-from sessions.messages import Cost, Json, JsonObject, Text, ToolCall, ToolResult, Usage
+from sessions.messages import JsonObject
 
 CONNECT_SECONDS = 5.0
 SILENCE_SECONDS = 120.0  # the gateway says "still here" four times in a minute
 OnProgress: TypeAlias = Callable[[SyncProgress], None]
-_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
 class GatewayClient:
@@ -69,7 +64,7 @@ class GatewayClient:
                     if name == "done":
                         return reply_of(data)
                     if name == "error":
-                        raise _refused(data, 502)
+                        raise refusal_of(data, 502)
                     if on_event and (event := event_of(name, data)):
                         on_event(event)
         except httpx.HTTPError as error:
@@ -109,7 +104,7 @@ class GatewayClient:
                     if name == "done":
                         return data
                     if name == "error":
-                        raise _refused(data, 502)
+                        raise refusal_of(data, 502)
                     if name == "progress" and progress is not None:
                         progress(progress_of(data))
         except httpx.HTTPError as error:
@@ -131,7 +126,7 @@ class GatewayClient:
             await _checked(answer)
         except httpx.HTTPError as error:
             raise self._unreachable(error) from error
-        return _object(answer.content)
+        return object_of(answer.content)
 
     def _unreachable(self, error: httpx.HTTPError) -> Refused:
         why = str(error) or type(error).__name__
@@ -140,14 +135,6 @@ class GatewayClient:
             code="unreachable",
             status=502,
         )
-
-
-def progress_of(data: JsonObject) -> SyncProgress:
-    return SyncProgress(
-        stage="embedding" if data.get("stage") == "embedding" else "reading",
-        done=int(_number(data, "done")),
-        total=int(_number(data, "total")),
-    )
 
 
 def _given(query: Mapping[str, str | float | None]) -> dict[str, str | float]:
@@ -166,149 +153,4 @@ async def _checked(answer: httpx.Response) -> None:
             status=answer.status_code,
         ) from refused
     inner = body.get("error")
-    raise _refused(inner if isinstance(inner, dict) else {}, answer.status_code)
-
-
-def _refused(data: JsonObject, status: int) -> Refused:
-    return Refused(
-        _text(data, "message") or "The gateway refused this without a reason.",
-        code=_text(data, "code") or "refused",
-        status=status,
-    )
-
-
-async def events(lines: AsyncIterator[str]) -> AsyncIterator[tuple[str, JsonObject]]:
-    """Server-sent events: name and data of each, comments left out. Raises Refused for data without sense."""
-    name, data = "message", ""
-    async for line in lines:
-        if not line:
-            if data:
-                yield name, _object(data.encode())
-            name, data = "message", ""
-        elif line.startswith("event:"):
-            name = line.removeprefix("event:").strip()
-        elif line.startswith("data:"):
-            data += line.removeprefix("data:").removeprefix(" ")
-
-
-def event_of(name: str, data: JsonObject) -> TurnEvent | None:
-    """None for an event that this version does not know."""
-    if name == "text":
-        return TextDelta(text=_text(data, "delta"))
-    if name == "thinking":
-        return ThinkingDelta(text=_text(data, "delta"))
-    if name == "retry":
-        return Retrying(reason=_text(data, "reason"), seconds=_number(data, "seconds"))
-    if name != "tool":
-        return None
-    arguments = data.get("arguments")
-    call = ToolCall(
-        id=_text(data, "id"),
-        name=_text(data, "name"),
-        arguments=arguments if isinstance(arguments, dict) else {},
-    )
-    if _text(data, "state") == "started":
-        return ToolStarted(call=call)
-    result = ToolResult(
-        at=_EPOCH,
-        call_id=call.id,
-        name=call.name,
-        parts=(Text(text=_text(data, "result")),),
-        is_error=data.get("is_error") is True,
-    )
-    return ToolFinished(call=call, result=result)
-
-
-def reply_of(data: JsonObject) -> ChatReply:
-    """The inverse of gateway.views.reply_json, but for the parts of a cost."""
-    calls = data.get("tool_calls")
-    return ChatReply(
-        reply=_text(data, "reply"),
-        key=SessionKey.parse(_text(data, "session_key")),
-        session_id=_text(data, "session_id"),
-        usage=_usage(data.get("usage")),
-        calls=tuple(_call(one) for one in calls if isinstance(one, dict)) if isinstance(calls, list) else (),
-        model=_text(data, "model"),
-    )
-
-
-def result_of(data: JsonObject) -> SearchResult:
-    """The inverse of gateway.views.search_json."""
-    rows = data.get("results")
-    mode = _text(data, "mode")
-    return SearchResult(
-        hits=tuple(_hit(one) for one in rows if isinstance(one, dict)) if isinstance(rows, list) else (),
-        provider=_text(data, "provider"),
-        model=_text(data, "model") or None,
-        mode="vector" if mode == "vector" else "keyword" if mode == "keyword" else "hybrid",
-        warning=_text(data, "warning") or None,
-        fallback=_fallback(data.get("fallback")),
-        relaxed=data.get("relaxed") is True,
-    )
-
-
-def _fallback(data: Json) -> FellBack | None:
-    if not isinstance(data, dict):
-        return None
-    return FellBack(from_=_text(data, "from"), to=_text(data, "to"), reason=_text(data, "reason"))
-
-
-def _hit(data: JsonObject) -> SearchHit:
-    explained = data.get("explain")
-    return SearchHit(
-        path=_text(data, "path"),
-        start_line=int(_number(data, "start_line")),
-        end_line=int(_number(data, "end_line")),
-        score=_number(data, "score"),
-        vector_score=_number(data, "vector_score"),
-        text_score=_number(data, "text_score"),
-        snippet=_text(data, "snippet"),
-        source="sessions" if _text(data, "source") == "sessions" else "memory",
-        agent=_text(data, "agent"),
-        parts=parts_of(explained) if isinstance(explained, dict) else None,
-    )
-
-
-def _call(data: JsonObject) -> CallReport:
-    arguments = data.get("arguments")
-    return CallReport(
-        name=_text(data, "name"),
-        arguments=arguments if isinstance(arguments, dict) else {},
-        is_error=data.get("is_error") is True,
-    )
-
-
-def _usage(data: Json) -> Usage:
-    if not isinstance(data, dict):
-        return Usage()
-    total = data.get("cost_usd")
-    cost = None
-    if isinstance(total, (int, float)):
-        cost = Cost(input=0, output=0, cache_read=0, cache_write=0, total=total)
-    return Usage(
-        input=int(_number(data, "input")),
-        output=int(_number(data, "output")),
-        cache_read=int(_number(data, "cache_read")),
-        cache_write=int(_number(data, "cache_write")),
-        cost=cost,
-    )
-
-
-def _object(raw: bytes) -> JsonObject:
-    try:
-        value: Json = json.loads(raw)
-    except ValueError:
-        value = None
-    if isinstance(value, dict):
-        return value
-    raise Refused("The gateway answered something that is no JSON object.", code="bad_answer", status=502)
-
-
-def _text(data: JsonObject, name: str) -> str:
-    value = data.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _number(data: JsonObject, name: str) -> float:
-    value = data.get(name)
-    return value if isinstance(value, (int, float)) else 0
+    raise refusal_of(inner if isinstance(inner, dict) else {}, answer.status_code)

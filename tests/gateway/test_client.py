@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from agents.model.provider import TextDelta, ThinkingDelta
 from agents.turn import Retrying, ToolFinished, ToolStarted, TurnEvent
 from gateway.build import opened
-from gateway.client import GatewayClient, event_of, events, reply_of, result_of
+from gateway.client import GatewayClient
+from gateway.client_values import event_of, events, reply_of, result_of
 from gateway.config import load
 from gateway.home import Home
 from gateway.http.app import create_app

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.client import result_of
+from gateway.client_values import result_of
 from gateway.explained import COLUMNS, parts_json, parts_of, table_row
 from gateway.views import search_json
 from memory.embed.embedder import FellBack

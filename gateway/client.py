@@ -145,7 +145,7 @@ async def _checked(answer: httpx.Response) -> None:
     if answer.is_success:
         return
     try:
-        body = _object(await answer.aread())
+        body = object_of(await answer.aread())
     except Refused as refused:
         raise Refused(
             f"The gateway answered with status {answer.status_code} and no reason.",

@@ -58,6 +58,9 @@ class Attendant:
                 group.create_task(self._look_again(60 * self._settings.interval_minutes))
 
     async def look(self) -> None:
+        """Bring the index up to date, unless a search has done so since the last change."""
+        if self._upkeep.fresh:
+            return
         try:
             await self._sync()
         except MemoryUnavailable as error:

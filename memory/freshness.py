@@ -3,6 +3,8 @@
 import asyncio
 import time
 
+import apsw
+
 from memory import queries
 from memory.embed.embedder import MemoryUnavailable
 from memory.status import Reporter
@@ -10,6 +12,10 @@ from memory.upkeep import Run, Upkeep
 
 _LOOK_SECONDS = 0.25
 _WORTH_WAITING = 256  # chunks: two seconds of the local model
+
+
+def _nothing(_: apsw.Connection) -> None:
+    pass
 
 
 class Freshness:
@@ -26,6 +32,8 @@ class Freshness:
 
     async def bring_up(self, warnings: list[str]) -> None:
         """What hinders it becomes a warning. Raises MemoryUnavailable for a required model."""
+        if self._upkeep.watched:
+            await self._upkeep.read(_nothing)  # opens the file that is there now, should it be another
         if self._upkeep.fresh:
             return
         run = self._upkeep.order()

@@ -1,35 +1,30 @@
 """Bringing an index up to date with the notes: first all words, then the vectors that are missing."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
 from functools import partial
 
 from memory import queries
-from memory.cutting import new_chunks
 from memory.database import Database
-from memory.documents import Documents, is_document
+from memory.documents import Documents
 from memory.embed.embedder import Embedder
-from memory.files import FileProblem, FoundFile, Listing, NoteFile, too_large
+from memory.files import FileProblem
 from memory.meanings import Meanings
 from memory.mending import Damage, damage, mend
 from memory.notes import Notes
 from memory.orders import Order, Outcome
-from memory.queries import FileRow, NewChunk
+from memory.queries import FileRow
 from memory.schema import CUT_KEY, cut_identity
 from memory.settings import MemorySettings
-from memory.words import Analyzer
-
-_AT_ONCE = 100  # chunks a transaction stores or removes: some 20 ms
+from memory.storing import Storing
+from memory.taking import Gone, Taken, Taking, in_groups, is_same
 
 
 class Indexer:
     """Works on one order at a time. Embeds between transactions, never inside one."""
 
     def __init__(self, *, notes: Notes, settings: MemorySettings, documents: Documents | None = None) -> None:
-        self._notes = notes
-        self._documents = documents
+        self._taking = Taking(notes, settings, documents)
         self._settings = settings
-        self._analyzer = Analyzer()
         self._mended = 0
 
     async def bring_up(self, database: Database, embedder: Embedder | None, order: Order) -> Outcome:
@@ -78,106 +73,39 @@ class Indexer:
 
     async def _words(self, database: Database, order: Order, outcome: Outcome, *, force: bool) -> None:
         known = await database.read(queries.files)
-        listing = await asyncio.to_thread(self._list, known, force=force)
+        listing = await asyncio.to_thread(self._taking.listing, known, force=force)
         outcome.failed += listing.problems
         changed = [file for file in listing.files if force or not is_same(file, known.get(file.path))]
-        gone: set[str] = set()
-        for number, file in enumerate(changed):
-            order.tell("reading", number, len(changed))
-            if not await self._note(database, file, known.get(file.path), outcome):
-                gone.add(file.path)
+        storing, gone, done = Storing(database), set[str](), 0
+        for group in in_groups(changed):
+            order.tell("reading", done, len(changed))
+            for taken in await asyncio.to_thread(self._taking.take, group, known):
+                if isinstance(taken, Gone):
+                    gone.add(taken.path)
+                elif isinstance(taken, FileProblem):
+                    outcome.failed.append(taken)
+                else:
+                    await _store(storing, taken, known.get(taken.row.path), outcome)
+            done += len(group)
         if changed:
-            order.tell("reading", len(changed), len(changed))
+            order.tell("reading", done, len(changed))
         failed = {problem.path for problem in outcome.failed}
         kept = {file.path for file in listing.files} - failed - gone
         for path in known.keys() - kept:
-            await _remove(database, path)
+            await storing.remove(known[path])
             outcome.removed += 1
-
-    async def _note(
-        self, database: Database, file: FoundFile, known: FileRow | None, outcome: Outcome
-    ) -> bool:
-        """False for a note that vanished since it was listed."""
-        most = self._settings.max_file_bytes
-        if file.size > most and not is_document(file.path):
-            outcome.failed.append(FileProblem(path=file.path, reason=too_large(file.size, most)))
-            return True
-        try:
-            note = await asyncio.to_thread(self._read, file.path)
-        except FileNotFoundError:
-            return False
-        except OSError as error:
-            reason = f"it cannot be read: {error.strerror or error}"
-            outcome.failed.append(FileProblem(path=file.path, reason=reason))
-            return True
-        row = _row(file, note)
-        if known is not None and known.hash == note.hash:
-            await database.run(partial(queries.touch_file, row=row))
-            return True
-        chunks = await asyncio.to_thread(self._cut, file.path, note.text)
-        await _store(database, row, chunks)
-        outcome.indexed += 1
-        if note.damaged:
-            outcome.damaged.append(file.path)
-            outcome.warnings.append(f"{file.path} {DAMAGED}.")
-        return True
-
-    def _list(self, known: Mapping[str, FileRow], *, force: bool) -> Listing:
-        notes = self._notes.list()
-        if self._documents is None:
-            return notes
-        more = self._documents.list(known, force=force)
-        return Listing(files=notes.files + more.files, problems=notes.problems + more.problems)
-
-    def _read(self, path: str) -> NoteFile:
-        if self._documents is not None and is_document(path):
-            return self._documents.read(path)
-        return self._notes.read(path)
-
-    def _cut(self, path: str, text: str) -> list[NewChunk]:
-        return new_chunks(text, path=path, settings=self._settings.chunking, analyzer=self._analyzer)
+        await storing.flush()
 
 
 DAMAGED = "is not valid UTF-8; its unreadable bytes are read as \ufffd. Save it again as UTF-8"
 
 
-async def _store(database: Database, row: FileRow, chunks: Sequence[NewChunk]) -> None:
-    """The note in place of what it was; a large one piece by piece, so that nobody waits long."""
-    before = await database.read(partial(queries.count_chunks, path=row.path))
-    if before + len(chunks) <= _AT_ONCE:
-        await database.run(partial(queries.put_file, row=row, chunks=chunks))
+async def _store(storing: Storing, taken: Taken, known: FileRow | None, outcome: Outcome) -> None:
+    if taken.chunks is None:
+        await storing.touch(taken.row)
         return
-    await _remove(database, row.path)
-    await database.run(partial(queries.begin_file, path=row.path))
-    for start in range(0, len(chunks), _AT_ONCE):
-        await database.run(partial(queries.add_chunks, chunks=chunks[start : start + _AT_ONCE]))
-    words = sum(len(new.words) for new in chunks)
-    await database.run(partial(queries.finish_file, row=row, chunks=len(chunks), words=words))
-
-
-async def _remove(database: Database, path: str) -> None:
-    while await database.run(partial(queries.remove_chunks, path=path, limit=_AT_ONCE)) == _AT_ONCE:
-        pass
-    await database.run(partial(queries.remove_file, path=path))
-
-
-def _row(file: FoundFile, note: NoteFile) -> FileRow:
-    return FileRow(
-        path=file.path,
-        hash=note.hash,
-        size=file.size,
-        mtime_ns=file.mtime_ns,
-        ctime_ns=file.ctime_ns,
-        inode=file.inode,
-        damaged=note.damaged,
-    )
-
-
-def is_same(file: FoundFile, known: FileRow | None) -> bool:
-    """Whether a file is as it was when it was read."""
-    return known is not None and (file.size, file.mtime_ns, file.ctime_ns, file.inode) == (
-        known.size,
-        known.mtime_ns,
-        known.ctime_ns,
-        known.inode,
-    )
+    await storing.put(taken.row, taken.chunks, known)
+    outcome.indexed += 1
+    if taken.row.damaged:
+        outcome.damaged.append(taken.row.path)
+        outcome.warnings.append(f"{taken.row.path} {DAMAGED}.")

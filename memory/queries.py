@@ -23,6 +23,8 @@ class FileRow:
     inode: int
     damaged: bool = False
     """Whether it was no UTF-8."""
+    chunks: int = 0
+    """How many it was cut into, in the index."""
 
 
 Words: TypeAlias = list[tuple[str, ...]]
@@ -65,7 +67,9 @@ def totals(connection: apsw.Connection) -> Totals:
 
 
 def files(connection: apsw.Connection) -> dict[str, FileRow]:
-    rows = connection.execute("SELECT path, hash, size, mtime_ns, ctime_ns, inode, damaged FROM files")
+    rows = connection.execute(
+        "SELECT path, hash, size, mtime_ns, ctime_ns, inode, damaged, chunks FROM files"
+    )
     return {
         str(path): FileRow(
             path=str(path),
@@ -75,8 +79,9 @@ def files(connection: apsw.Connection) -> dict[str, FileRow]:
             ctime_ns=ctime_ns,
             inode=inode,
             damaged=bool(damaged),
+            chunks=max(0, chunks),
         )
-        for path, hash_, size, mtime_ns, ctime_ns, inode, damaged in rows
+        for path, hash_, size, mtime_ns, ctime_ns, inode, damaged, chunks in rows
     }
 
 
@@ -170,11 +175,6 @@ def remove_chunks(connection: apsw.Connection, path: str, *, limit: int) -> int:
         connection.execute("DELETE FROM passages WHERE chunk = ?", (id_,))
         connection.execute("DELETE FROM chunks WHERE id = ?", (id_,))
     return len(ids)
-
-
-def count_chunks(connection: apsw.Connection, path: str) -> int:
-    ((count,),) = connection.execute("SELECT count(*) FROM chunks WHERE path = ?", (path,))
-    return int(count)
 
 
 def has_vectors(connection: apsw.Connection) -> bool:

@@ -11,13 +11,14 @@ from memory import cache, queries
 from memory.attendant import Attendant
 from memory.documents import is_document
 from memory.embed.embedder import Embedder, FellBack, MemoryUnavailable, fell_back, settled
-from memory.files import FileProblem, FoundFile
-from memory.indexer import DAMAGED, is_same
+from memory.files import FileProblem, FoundFile, too_large
+from memory.indexer import DAMAGED
 from memory.notes import Notes
 from memory.orders import Outcome, SyncReport
 from memory.queries import FileRow
 from memory.schema import EMBEDDER_KEY
 from memory.settings import MemorySettings
+from memory.taking import is_same
 from memory.upkeep import Upkeep
 from memory.watcher import State
 
@@ -162,6 +163,10 @@ class Reporter:
         """What is wrong with the notes: as they are listed, as they were last read, as they are stored."""
         listed = {file.path for file in files}
         last = [one for one in self._told if one.path in listed]
+        most = self._settings.max_file_bytes
+        last += [
+            FileProblem(path=one.path, reason=too_large(one.size, most)) for one in files if one.size > most
+        ]
         damaged = [
             FileProblem(path=path, reason=f"it {DAMAGED}") for path, row in known.items() if row.damaged
         ]

@@ -193,3 +193,8 @@ async def test_whose_memory_it_is_is_said_and_can_be_asked_for() -> None:
     assert found["results"][0]["agent"] == "b"
     assert "agent" not in json.dumps(one.spec.parameters)
     assert "agent" in json.dumps(both.spec.parameters)
+
+
+async def test_a_conversation_is_read_with_another_tool() -> None:
+    with pytest.raises(ToolError, match="sessions_history"):
+        await call(FakeMemory(), "memory_get", {"path": "sessions/s-1.jsonl"})

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from agents.clock import Clock
+from agents.maintaining import MAINTENANCE_KIND
 from sessions.context import ContextView
 from sessions.entries import Body, CustomMessage, Entry, Header, ModelChanged, Said
 from sessions.flush import FLUSH_KIND
@@ -17,7 +18,7 @@ from sessions.messages import Message, ToolResult, User
 from sessions.plan import PruningPlan
 from sessions.transcript import BrokenTranscript, Transcript
 
-SILENT_KINDS = frozenset({FLUSH_KIND})
+SILENT_KINDS = frozenset({FLUSH_KIND, MAINTENANCE_KIND})
 
 T = TypeVar("T")
 

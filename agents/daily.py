@@ -16,7 +16,7 @@ from sessions.settings import StartNotesSettings
 
 START_NOTES = "clawd.start_notes"
 
-_DATED = re.compile(r"(\d{4}-\d{2}-\d{2})(-.+)?\.md")
+DATED = re.compile(r"(\d{4}-\d{2}-\d{2})(-.+)?\.md")
 _FENCE = re.compile(r"`{3,}")
 
 logger = logging.getLogger("clawd.agents")
@@ -70,7 +70,7 @@ def read_days(root: Path, today: date, settings: StartNotesSettings) -> list[Dat
     confined = Confined(root)
     found: list[DatedNote] = []
     for name in _names(root):
-        match = _DATED.fullmatch(name)
+        match = DATED.fullmatch(name)
         day = _date(match[1]) if match else None
         if match is None or day not in days:
             continue

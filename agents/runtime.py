@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import date, datetime
 from itertools import count
@@ -26,6 +27,7 @@ from agents.frame import (
 from agents.loop import Loop
 from agents.model.provider import ContextOverflow, ModelError, ModelRequest
 from agents.outcome import Outcome, outcome_of
+from agents.own_model import own_model, own_model_entry
 from agents.prompt import PromptFacts, project_context, system_prompt
 from agents.scene import ChosenModel, OnAnswer, Scene
 from agents.session_note import SessionNote
@@ -70,6 +72,7 @@ class AgentRuntime:
         self._tools = {tool.spec.name: tool for tool in tools}
         self._specs = tuple(tool.spec for tool in tools)
         self._choose = choose
+        self._choose_named = choose_named
         self._clock = clock
         self._on_answer = on_answer
         self._before_call = before_call
@@ -136,6 +139,18 @@ class AgentRuntime:
             note = SessionNote(settings=settings, root=self.workspace.root)
             return await note.leave(turn, scene, lines, event)
 
+    @asynccontextmanager
+    async def opened(self, turn: Turn, *, model: str | None = None) -> AsyncIterator[Scene]:
+        """A session, to ask something else in it; `model` answers there from now on. Raises as `respond`."""
+        async with self.conversations.use(turn.session_id, cwd=self.workspace.root) as conversation:
+            if model:
+                await conversation.append(own_model_entry(model), turn.at)
+            yield await self._scene(conversation, turn)
+
+    async def choose(self, model: str | None) -> ChosenModel:
+        """The model of that name, or the agent's own. Raises ModelError when it cannot be used."""
+        return await (self._choose_named(model) if model else self._choose())
+
     async def _answer(self, scene: Scene, on_event: OnEvent) -> Assistant:
         """The model's answer; when the conversation does not fit, room is made and it is asked again."""
         result = Limits.of(scene.chosen.window, self.sessions.compaction).result
@@ -174,7 +189,7 @@ class AgentRuntime:
 
     async def _scene(self, conversation: Conversation, turn: Turn) -> Scene:
         """The model and this turn's requests, which differ only in their messages."""
-        chosen = await self._choose()
+        chosen = await self.choose(own_model(conversation.entries))
         fresh = await self._fresh_frame(turn, chosen)
         reason = refresh_reason(conversation.entries, fresh, now=turn.at)
         frozen = recorded(conversation.entries)

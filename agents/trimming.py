@@ -1,13 +1,12 @@
 """Trimming layer 1 on disk: a backup first, every file old or new, the owner's own edits respected."""
 
 import os
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import count
 from pathlib import Path
 
 from agents import saving
+from agents.backup import keep, new_folder
 from agents.layers.plan import FilePlan, Move
 from agents.layers.shelf import joined
 from agents.paths import Confined, PathRefused
@@ -61,31 +60,14 @@ def _told(name: str, error: OSError | PathRefused | saving.ChangedMeanwhile, sta
 
 def _keep(found: Survey, confined: Confined, backups: Path, at: datetime) -> Path:
     """A folder with the old text of every file that will change."""
-    backups.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder = _new_folder(backups, f"workspace-{at:%Y%m%dT%H%M%SZ}")
+    folder = new_folder(backups, f"workspace-{at:%Y%m%dT%H%M%SZ}")
     for change in found.plan.changes:
         if change.before is None:
             continue
         original = found.originals.get(change.path)
         data = original.data if original else read(confined, change.path, limit=BELOW_BYTES).data
-        target = folder / change.path
-        for parent in reversed(target.relative_to(folder).parents[:-1]):
-            (folder / parent).mkdir(mode=0o700, exist_ok=True)
-        fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(fd, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        keep(folder, change.path, data)
     return folder
-
-
-def _new_folder(above: Path, name: str) -> Path:
-    for number in count(1):
-        folder = above / (name if number == 1 else f"{name}-{number}")
-        with suppress(FileExistsError):
-            folder.mkdir(mode=0o700)
-            return folder
-    raise AssertionError  # pragma: no cover (numbers never end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

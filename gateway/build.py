@@ -7,11 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from importlib import metadata
 from pathlib import Path
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-from tzlocal import get_localzone_name
+from zoneinfo import ZoneInfo
 
 from agents.archive import Archive
 from agents.clock import Clock, system_clock
@@ -36,6 +33,8 @@ from gateway.gateway import Gateway
 from gateway.harden import hide_from_children
 from gateway.home import Home
 from gateway.lock import HomeLock
+from gateway.machine import local_time_zone, version
+from gateway.maintaining import Histories, Maintenance
 from gateway.models import Models
 from gateway.redact import redact
 from gateway.roster import Agent, Roster
@@ -48,9 +47,11 @@ from sessions.registry import Registry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """`warm_up` imports what the configured models need; it may take seconds and is run after readiness."""
+    """`warm_up` imports what the configured models need; it may take seconds and is run after readiness.
+    `sweep` does what is due by the clock; it is called every few minutes."""
 
     gateway: Gateway
+    sweep: Callable[[], Awaitable[None]]
     warm_up: Callable[[], Awaitable[None]]
 
 
@@ -95,6 +96,8 @@ async def built(
         stack.callback(registry.close)
         endings = Endings.open(home.endings_file, alone=write)
         stack.callback(endings.close)
+        histories = Histories.open(home.maintenance_file, alone=write)
+        stack.callback(histories.close)
         site = _Site(
             config=config,
             home=home,
@@ -107,8 +110,9 @@ async def built(
             ledger=ledger,
         )
         settings = [found for agent in config.agents.list if (found := config.agents.resolve(agent.id))]
+        roster = _roster(site, settings, stack, write=write)
         gateway = Gateway(
-            roster=_roster(site, settings, stack, write=write),
+            roster=roster,
             registry=registry,
             endings=endings,
             sessions=config.sessions,
@@ -125,7 +129,23 @@ async def built(
         stack.push_async_callback(gateway.lanes.drain, config.gateway.drain_seconds if write else 0)
         if write:
             gateway.lifecycle.settle_all()
-        yield Parts(gateway=gateway, warm_up=partial(models.warm_up, [one.model for one in settings]))
+        maintenance = Maintenance(
+            roster=roster,
+            lifecycle=gateway.lifecycle,
+            settings=lambda agent: config.memory_of(agent).maintenance,
+            histories=histories,
+            backups=home.backups,
+            clock=system_clock,
+            executor=executor,
+        )
+
+        async def sweep() -> None:
+            await gateway.lifecycle.sweep()
+            await maintenance.sweep()
+
+        yield Parts(
+            gateway=gateway, sweep=sweep, warm_up=partial(models.warm_up, [one.model for one in settings])
+        )
 
 
 @asynccontextmanager
@@ -272,21 +292,3 @@ def workspace_of(config: Config, home: Home, agent: AgentSettings) -> Path:
     if agent.workspace is not None:
         return agent.workspace.expanduser().absolute()
     return home.default_workspace(agent.id, main=agent.id == config.agents.default_id)
-
-
-def version() -> str:
-    """Clawd's own, as installed."""
-    try:
-        return metadata.version("clawd")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"
-
-
-def local_time_zone() -> str:
-    """The machine's IANA time zone; UTC when it has none that is known."""
-    try:
-        name = get_localzone_name()
-        ZoneInfo(name)
-    except (LookupError, ValueError, OSError, ZoneInfoNotFoundError):
-        return "UTC"
-    return name

@@ -46,6 +46,10 @@ class Home:
         return self.path / "journals" / "endings.jsonl"
 
     @property
+    def maintenance_file(self) -> Path:
+        return self.journals / "maintenance.jsonl"
+
+    @property
     def media(self) -> Path:
         return self.path / "media"
 

@@ -54,7 +54,7 @@ class Lifecycle:
         self._clock = clock
         self._new_id = new_id
         self._executor = executor
-        self._background = background
+        self.background = background
 
     async def current(self, key: SessionKey, now: datetime) -> Current:
         """The key's session, decided before anything is written: a stale one ends first."""
@@ -126,7 +126,7 @@ class Lifecycle:
 
     def _settle(self, ending: Ending) -> None:
         lane = SessionKey(agent=ending.key.agent, kind="api", peer=f"ending {ending.session_id}")
-        self._background(lane, lambda: self._write(ending))
+        self.background(lane, lambda: self._write(ending))
 
     async def _write(self, ending: Ending) -> None:
         if not await in_thread(self._executor, lambda: self._endings.tried(ending)):

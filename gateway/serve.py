@@ -127,7 +127,7 @@ async def _start(parts: Parts, server: Server, address: str, on_ready: Callable[
     await parts.gateway.catch_up()
     await parts.warm_up()
     schedule = await asyncio.to_thread(importlib.import_module, "gateway.schedule")
-    async with schedule.scheduled(parts.gateway.lifecycle.sweep):
+    async with schedule.scheduled(parts.sweep):
         await asyncio.Event().wait()
 
 

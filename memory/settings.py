@@ -97,6 +97,32 @@ class MmrSettings(Section):
     )
 
 
+def _hours(value: str) -> str:
+    time = r"([01]\d|2[0-3]):[0-5]\d"
+    if not re.fullmatch(f"{time}-{time}", value) or value[:5] == value[6:]:
+        raise ValueError('must be two times of day, for example "02:00-06:00"')
+    return value
+
+
+def _model_name(value: str) -> str:
+    if not re.fullmatch(r"[^/\s]+/\S+", value):
+        raise ValueError("must be written provider/model, for example anthropic/claude-sonnet-5-5")
+    return value
+
+
+class MaintenanceSettings(Section):
+    enabled: bool = Field(
+        True, description="only when daily notes have changed, and a model can be used; else it costs nothing"
+    )
+    every_days: int = Field(3, ge=1, le=365, description="at most once in so many days")
+    quiet_hours: Annotated[str, AfterValidator(_hours)] = Field(
+        "02:00-06:00", description="when it may begin, in the owner's time zone"
+    )
+    model: Annotated[str, AfterValidator(_model_name)] | None = Field(
+        None, description="provider/model that does it; null: the agent's own"
+    )
+
+
 class ExtraPath(Section):
     path: str = Field(min_length=1, description="a file or a folder; absolute, ~, or from the workspace")
     pattern: str = Field("**/*.md", min_length=1, description="which files below a folder; * ? and **/")
@@ -221,6 +247,10 @@ class MemorySettings(Section):
     search: SearchSettings = Field(default_factory=SearchSettings, description="how passages are ranked")
     chunking: ChunkingSettings = Field(
         default_factory=ChunkingSettings, description="how files are cut into passages"
+    )
+    maintenance: MaintenanceSettings = Field(
+        default_factory=MaintenanceSettings,
+        description="by night, the agent distils its daily notes into MEMORY.md and removes stale lines",
     )
     max_file_bytes: PositiveInt = Field(
         8 * 1024 * 1024, description="a larger memory file is reported and not indexed"

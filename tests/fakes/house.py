@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agents.archive import Archive
 from agents.conversation import Conversations
+from agents.model.catalog import ModelStatus
 from agents.model.provider import ModelError
 from agents.recall import Recall
 from agents.runtime import AgentRuntime
@@ -41,6 +42,7 @@ class House:
     """`unusable` makes every choice of a model fail with it."""
 
     gateway: Gateway
+    roster: Roster
     home: Home
     workspace: Path
     model: ScriptedModel
@@ -62,6 +64,7 @@ async def house(
     sessions: SessionsSettings = SessionsSettings(),  # noqa: B008 (frozen)
     window: int = 200_000,
     budget: Budget | None = None,
+    models: Sequence[ModelStatus] = (),
 ) -> AsyncIterator[House]:
     """Opens on what an earlier house left in `folder`; pass another `first_session` then."""
     home = Home(folder / "home")
@@ -75,13 +78,14 @@ async def house(
         ledger = Ledger(home.journals, executor=executor, clock=clock, budget=budget)
         parts: dict[str, Agent] = {}
         texts: list[SessionsText] = []
+        roster = Roster(agents=parts, default=agents[0])
         scene = House(
             gateway=Gateway(
-                roster=Roster(agents=parts, default=agents[0]),
+                roster=roster,
                 registry=registry,
                 endings=endings,
                 sessions=sessions,
-                models=list,
+                models=lambda: list(models),
                 window=lambda _provider, _model: 10_000,
                 ledger=ledger,
                 clock=clock,
@@ -91,6 +95,7 @@ async def house(
                 max_concurrent_turns=4,
                 version="1.2.3",
             ),
+            roster=roster,
             home=home,
             workspace=folder / f"workspace-{agents[0]}",
             model=model,

@@ -126,22 +126,7 @@ def memory_tools(
         return _answer(_found(found, cited=cited))
 
     async def get(call: GetArguments, turn: Turn) -> ToolOutput:
-        if is_document(call.path):
-            raise ToolError(f"{call.path} is a conversation: read it with sessions_history, by id and line.")
-        try:
-            note = await index.read(
-                call.path,
-                from_line=call.from_line,
-                lines=call.lines,
-                max_chars=GET_CHARS,
-                agent=call.agent if isinstance(call, GetFromArguments) else "",
-            )
-            visible = sees(Caller.of(turn))
-            if visible is not None and not visible(note.path):
-                raise refusal(call.path)
-        except (MemoryRefused, MemoryUnavailable) as error:
-            raise ToolError(str(error)) from error
-        return ToolOutput.of(_present(note))
+        return await _got(index, call, sees(Caller.of(turn)))
 
     return [
         TypedTool(
@@ -157,6 +142,21 @@ def memory_tools(
             action=get,
         ),
     ]
+
+
+async def _got(index: Memory, call: GetArguments, visible: Visible | None) -> ToolOutput:
+    if is_document(call.path):
+        raise ToolError(f"{call.path} is a conversation: read it with sessions_history, by id and line.")
+    agent = call.agent if isinstance(call, GetFromArguments) else ""
+    try:
+        note = await index.read(
+            call.path, from_line=call.from_line, lines=call.lines, max_chars=GET_CHARS, agent=agent
+        )
+        if visible is not None and not visible(note.path):
+            raise refusal(call.path)
+    except (MemoryRefused, MemoryUnavailable) as error:
+        raise ToolError(str(error)) from error
+    return ToolOutput.of(_present(note))
 
 
 def _found(result: SearchResult, *, cited: bool) -> JsonObject:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import date, datetime
@@ -32,12 +32,13 @@ from agents.prompt import PromptFacts, project_context, system_prompt
 from agents.scene import ChosenModel, OnAnswer, Scene
 from agents.session_note import SessionNote
 from agents.settings import AgentSettings
+from agents.told import lacks_notes, last_turn, notice_of
 from agents.tools.tool import Tool
 from agents.turn import OnEvent, Turn
 from agents.upkeep import Upkeep
 from agents.workspace import Workspace
 from sessions.capping import cap_result
-from sessions.entries import Compacted, CustomMessage, Entry, Said
+from sessions.entries import Body, CustomMessage
 from sessions.limits import Limits
 from sessions.messages import Assistant, Text, ToolResult, User
 from sessions.note import spoken
@@ -138,6 +139,12 @@ class AgentRuntime:
                 return None
             note = SessionNote(settings=settings, root=self.workspace.root)
             return await note.leave(turn, scene, lines, event)
+
+    async def mark(self, turn: Turn, *facts: Body) -> None:
+        """Record facts in a session, before anything is said in it. Raises BrokenTranscript and OSError."""
+        async with self.conversations.use(turn.session_id, cwd=self.workspace.root) as conversation:
+            for fact in facts:
+                await conversation.append(fact, turn.at)
 
     @asynccontextmanager
     async def opened(self, turn: Turn, *, model: str | None = None) -> AsyncIterator[Scene]:
@@ -254,29 +261,3 @@ class AgentRuntime:
 
     def _local_date(self, at: datetime) -> date:
         return at.astimezone(ZoneInfo(self.time_zone)).date()
-
-
-def lacks_notes(entries: Sequence[Entry]) -> bool:
-    """Whether the notes of the last days are to be told: in a new session, and after a compaction."""
-    for entry in reversed(entries):
-        if isinstance(entry.body, Compacted):
-            return True
-        if isinstance(entry.body, CustomMessage) and entry.body.kind == START_NOTES:
-            return False
-    return not entries
-
-
-def last_turn(entries: Sequence[Entry]) -> int:
-    """Where the last message of a person stands; 0 when there is none."""
-    for position in range(len(entries) - 1, -1, -1):
-        body = entries[position].body
-        if isinstance(body, Said) and isinstance(body.message, User):
-            return position
-    return 0
-
-
-def notice_of(entries: Sequence[Entry]) -> str:
-    """What a person is told when the conversation was shortened; empty when it was not."""
-    if not any(isinstance(entry.body, Compacted) for entry in entries):
-        return ""
-    return "(To make room, the older part of this conversation was summarised; /new starts afresh.)"

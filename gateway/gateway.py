@@ -97,7 +97,12 @@ class Gateway:
             background=lambda lane, work: _forget(self.lanes.submit(lane, work)),
         )
         sessions_commands = SessionCommands(
-            roster=roster, registry=registry, lifecycle=self.lifecycle, clock=clock, begin=self._begin
+            roster=roster,
+            registry=registry,
+            lifecycle=self.lifecycle,
+            models=models,
+            clock=clock,
+            begin=self._begin,
         )
         hooks = sessions_commands.hooks()
         self._commands = Commands(self, hooks=hooks, clock=clock, version=version)

@@ -1,19 +1,25 @@
-"""The commands that begin, end, resume and shorten a session."""
+"""The commands that begin, end, resume and shorten a session, and choose its model."""
 
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from agents.clock import Clock
+from agents.conversation import BrokenTranscript
 from agents.loop import TurnLimit
+from agents.model.catalog import ModelStatus
 from agents.model.provider import ModelError
+from agents.own_model import own_model_entry
+from agents.told import NO_NOTES
 from agents.turn import OnEvent, Turn
 from agents.workspace import WorkspaceError
 from gateway.commands.obey import Hooks
 from gateway.lifecycle import Lifecycle
 from gateway.refusals import refusal
 from gateway.roster import Roster
-from gateway.views import ChatReply
+from gateway.views import ChatReply, Refused
+from sessions.entries import Custom, CustomMessage
 from sessions.key import SessionKey
 from sessions.registry import Registry, SessionRecord
 
@@ -37,22 +43,78 @@ class SessionCommands:
     roster: Roster
     registry: Registry
     lifecycle: Lifecycle
+    models: Callable[[], Sequence[ModelStatus]]
     clock: Clock
     begin: Callable[[SessionKey, str, OnEvent], Awaitable[ChatReply]]
 
     def hooks(self) -> Hooks:
-        return Hooks(new=self._new, reset=self._reset, resume=self._resume, compact=self._compact)
+        return Hooks(
+            new=self._new, reset=self._reset, resume=self._resume, compact=self._compact, model=self._model
+        )
 
     async def _new(self, key: SessionKey, rest: str, on_event: OnEvent) -> str | ChatReply:
-        """The next session, at once; with a text, it begins with that."""
+        """The next session, at once; `MODEL` answers in it, and a text begins it."""
+        first, _, behind = rest.partition(" ")
+        model = await self._usable(key, first)
+        text = behind.strip() if model else rest
         record = self.registry.get(key)
         if record is not None and record.messages:
-            await self.lifecycle.end(record, "new")
+            record = await self.lifecycle.end(record, "new")
         elif not rest:
             return "This is a new session already."
-        if rest:
-            return await self.begin(key, rest, on_event)
-        return "A new session. The last one is kept; /resume goes back to it."
+        if record is None:
+            record = await self.lifecycle.start(key)
+        if model:
+            await self._mark(record, own_model_entry(model))
+        elif text:
+            await self._mark(record, NO_NOTES)
+        if text:
+            return await self.begin(key, text, on_event)
+        told = f" {model} answers in it." if model else ""
+        return f"A new session.{told} The last one is kept; /resume goes back to it."
+
+    async def _model(self, key: SessionKey, rest: str, _on_event: OnEvent) -> str:
+        """Another model for this session, from the next message on; `default` goes back to the agent's."""
+        record = (await self.lifecycle.current(key, self.clock())).record
+        if rest.lower() == "default":
+            await self._mark(record, own_model_entry(None))
+            return "The agent's own model answers in this session again."
+        model = self._full_name(rest)
+        try:
+            await self.roster.of(key.agent).runtime.choose(model)
+        except ModelError as error:
+            known = ", ".join(row.name for row in self.models() if row.usable)
+            raise Refused(f"{error} Usable are: {known}.", code="bad_model", status=400) from error
+        await self._mark(record, own_model_entry(model))
+        return f"{model} answers in this session from now on; /model default goes back."
+
+    async def _usable(self, key: SessionKey, word: str) -> str | None:
+        """The word, when it names a model that can be used; None for one that is text.
+
+        Raises Refused for a model that is known and cannot be used.
+        """
+        if not re.fullmatch(r"[^/\s]+/\S+", word):
+            return None
+        known = next((row for row in self.models() if row.name == word), None)
+        if known and not known.usable:
+            raise Refused(f"{word} cannot be used: {known.reason}", code="bad_model", status=400)
+        try:
+            await self.roster.of(key.agent).runtime.choose(word)
+        except ModelError:
+            return None
+        return word
+
+    def _full_name(self, name: str) -> str:
+        """With its provider, when one alone has a model of that name."""
+        found = [row.name for row in self.models() if row.usable and row.model == name]
+        return found[0] if len(found) == 1 else name
+
+    async def _mark(self, record: SessionRecord, fact: Custom | CustomMessage) -> None:
+        runtime = self.roster.of(record.key.agent).runtime
+        try:
+            await runtime.mark(owners_turn(record, at=self.clock(), time_zone=runtime.time_zone), fact)
+        except (BrokenTranscript, OSError) as error:
+            raise Refused(f"The session cannot be used: {error}", code="storage", status=500) from error
 
     async def _reset(self, key: SessionKey, _rest: str, _on_event: OnEvent) -> str | ChatReply:
         record = self.registry.get(key)

@@ -11,6 +11,7 @@ from agents.clock import Clock
 from agents.context_report import ContextReport, report_json
 from agents.frame import recorded
 from agents.model.catalog import ModelStatus
+from agents.own_model import own_model
 from agents.turn import OnEvent
 from gateway.commands import showing
 from gateway.commands.table import Command, Typed, Who, commands, may, parse
@@ -202,7 +203,8 @@ class Commands:
             )
         entries = await self._source.insight.read(key) if self._source.record(key) else ()
         default = next((one.name for one in self._source.models() if one.is_default), "none")
-        return f"- **This session**: {_model_of(entries) or 'none was asked yet'}\n- **Default**: {default}"
+        own = own_model(entries) or _model_of(entries) or "none was asked yet"
+        return f"- **This session**: {own}\n- **Default**: {default}"
 
     @property
     def _zone(self) -> ZoneInfo:

@@ -10,7 +10,7 @@ from pathlib import Path
 from agents.archive import Archive
 from agents.conversation import Conversations
 from agents.model.catalog import ModelStatus
-from agents.model.provider import ModelError
+from agents.model.provider import AuthFailed, ModelError
 from agents.recall import Recall
 from agents.runtime import AgentRuntime
 from agents.scene import ChosenModel
@@ -53,6 +53,11 @@ class House:
         return (self.home.transcripts(agent) / f"{session_id}.jsonl").read_text(encoding="utf-8")
 
 
+def _check(name: str, models: Sequence[ModelStatus]) -> None:
+    if models and name not in {row.name for row in models if row.usable}:
+        raise AuthFailed(f"{name} cannot be used.")
+
+
 @asynccontextmanager
 async def house(
     folder: Path,
@@ -66,11 +71,11 @@ async def house(
     budget: Budget | None = None,
     models: Sequence[ModelStatus] = (),
 ) -> AsyncIterator[House]:
-    """Opens on what an earlier house left in `folder`; pass another `first_session` then."""
+    """Opens on what an earlier house left in `folder`; pass another `first_session` then. Every name is a
+    model's, unless `models` says which ones are."""
     home = Home(folder / "home")
     home.ensure()
     clock = FakeClock()
-    model = ScriptedModel(list(script), clock=clock)
     numbers = count(first_session)
     with ThreadPoolExecutor(1) as executor:
         registry = Registry.open(home.registry_file, home.transcripts)
@@ -98,7 +103,7 @@ async def house(
             roster=roster,
             home=home,
             workspace=folder / f"workspace-{agents[0]}",
-            model=model,
+            model=ScriptedModel(list(script), clock=clock),
             clock=clock,
         )
 
@@ -106,8 +111,8 @@ async def house(
             if scene.unusable:
                 raise scene.unusable
             return ChosenModel(
-                provider=Budgeted(model, ledger.check),
-                provider_name=model.name,
+                provider=Budgeted(scene.model, ledger.check),
+                provider_name=scene.model.name,
                 model="script",
                 max_output=None,
                 max_retries=0,
@@ -115,6 +120,7 @@ async def house(
             )
 
         async def choose_named(name: str) -> ChosenModel:
+            _check(name, models)
             return replace(await choose(), model=name)
 
         for name in agents:

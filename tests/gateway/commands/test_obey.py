@@ -166,8 +166,11 @@ async def test_hooks_stand_behind_what_changes_a_session(tmp_path: Path) -> None
 
 async def test_a_model_cannot_be_named_where_nothing_stands_behind_it(tmp_path: Path) -> None:
     async with house(tmp_path) as scene:
+        commands = Commands(scene.gateway, hooks=Hooks(), clock=scene.clock, version="1")
+        typed = commands.typed("/model openai/x", who="owner")
+        assert typed is not None
         with pytest.raises(Refused, match="cannot be changed here"):
-            await ask(scene, "/model openai/x")
+            await commands.obey(typed, MAIN, who="owner", on_event=lambda _: None)
 
 
 async def test_who_may_not_use_a_command_hears_so_and_does_not_see_it(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from memory.documents import Documents
 from memory.embed.embedder import Embedder
 from memory.files import FileProblem
 from memory.meanings import Meanings
-from memory.mending import Damage, damage, mend
+from memory.mending import Damage, damage, is_suspicious, mend
 from memory.notes import Notes
 from memory.orders import Order, Outcome
 from memory.queries import FileRow
@@ -67,6 +67,8 @@ class Indexer:
         if self._mended == database.generation:
             return
         self._mended = database.generation
+        if not await database.read(is_suspicious):
+            return
         found = await database.read(damage)
         if found != Damage():
             await database.run(partial(mend, found=found))

@@ -16,7 +16,7 @@ _AT_ONCE = 32  # what a search has to wait for at most while the local model is 
 _AT_ONCE_REMOTE = 256
 _MOST_CHANGES = 3
 # The chunks of a large batch are stored in steps that keep writers waiting for some 15 ms.
-_STORED_AT_ONCE = 64
+_STORED_AT_ONCE = 32
 
 
 def identity_of(embedder: Embedder) -> str:
@@ -100,5 +100,10 @@ class Meanings:
         if new:
             answers = await embedder.embed([texts[hash_] for hash_ in new], kind="document")
             made = dict(zip(new, answers, strict=True))
-        await self._cache.run(partial(cached.remember, embedder=embedder, made=made, used=list(vectors)))
+        kept, used = list(made.items()), list(vectors)
+        for start in range(0, len(texts), _STORED_AT_ONCE):
+            part = slice(start, start + _STORED_AT_ONCE)
+            await self._cache.run(
+                partial(cached.remember, embedder=embedder, made=dict(kept[part]), used=used[part])
+            )
         return vectors | {hash_: vector.tobytes() for hash_, vector in made.items()}, len(new)

@@ -18,6 +18,23 @@ class Damage:
     torn: tuple[str, ...] = ()
 
 
+def is_suspicious(connection: apsw.Connection) -> bool:
+    """Whether the tables have other numbers of rows than they should; quick, in any index."""
+    ((chunks, words, passages, promised),) = connection.execute(
+        "SELECT (SELECT count(*) FROM chunks), (SELECT count(*) FROM chunks_fts_docsize),"
+        " (SELECT count(DISTINCT chunk) FROM passages), (SELECT coalesce(sum(chunks), 0) FROM files)"
+    )
+    if not chunks == words == passages == promised:
+        return True
+    if not queries.has_vectors(connection):
+        return False
+    ((marked, vectors),) = connection.execute(
+        "SELECT (SELECT count(*) FROM passages) - (SELECT count(*) FROM passages WHERE embedded = 0),"
+        " (SELECT count(*) FROM chunks_vec_rowids)"
+    )
+    return bool(marked != vectors)
+
+
 def damage(connection: apsw.Connection) -> Damage:
     vectors: set[int] = set()
     marks: set[int] = set()

@@ -15,6 +15,7 @@ T = TypeVar("T")
 Work = Callable[[apsw.Connection], T]
 
 _BUSY_MS = 5_000
+_PAGE_BYTES = 8_192  # vectors take 2 KB and more: a page of 4 KB would hold one, and waste the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ def connect(path: Path) -> apsw.Connection:
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(_BUSY_MS)
     connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")  # of a new file
     return connection
 
 

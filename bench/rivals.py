@@ -10,7 +10,7 @@ import apsw
 
 from memory.chunks import Chunk
 from memory.embed.embedder import Vector
-from memory.hybrid import Corpus, TermMatch, bm25, idf
+from memory.hybrid import idf, worth
 from memory.snippets import best_window
 from memory.stopwords import ENGLISH
 from memory.words import Analyzer
@@ -70,23 +70,17 @@ class Rivals:
         del vector
         terms = self._analyzer.terms(question)
         having = [max(self._having[form] for form in term.forms) for term in terms]
-        corpus = Corpus(chunks=len(self.chunks), mean_words=sum(self._sizes) / len(self._sizes))
-        scores = {
-            i: bm25(
-                [
-                    TermMatch(count=max(counts[form] for form in term.forms), containing=containing)
-                    for term, containing in zip(terms, having, strict=True)
-                ],
-                self._sizes[i],
-                corpus,
-            )
-            for i, counts in enumerate(self._counts)
-        }
+        weights = [idf(len(self.chunks), count) for count in having]
+        mean = sum(self._sizes) / len(self._sizes)
+        scores: dict[int, float] = {}
+        for i, counts in enumerate(self._counts):
+            found = [max(counts[form] for form in term.forms) for term in terms]
+            scores[i] = worth(found, weights, words=self._sizes[i], mean_words=mean).bm25
 
         def weigh(text: str) -> dict[int, float]:
             forms = {form for word in self._analyzer.words(text) for form in word}
             seen = [n for n, term in enumerate(terms) if not forms.isdisjoint(term.forms)]
-            return {n: idf(len(self.chunks), having[n]) for n in seen}
+            return {n: weights[n] for n in seen}
 
         best = sorted((i for i in scores if scores[i] > 0), key=lambda i: -scores[i])
         return [(i, best_window(self.chunks[i].text, weigh).text) for i in best[:CANDIDATES]]

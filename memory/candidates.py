@@ -7,11 +7,10 @@ from typing import Protocol
 
 from memory.documents import is_document
 from memory.embed.embedder import Vector
-from memory.hybrid import Corpus, LevelParts, TermMatch, bm25, calibrate, text_score
+from memory.hybrid import LevelParts, calibrate, worth
 from memory.lookups import ChunkRow, PassageRow
 from memory.passages import date_of
 from memory.ranking import Found, Rules, Scores, decay_of, fuse
-from memory.words import Term
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,31 +34,24 @@ class Counted(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The question's words, each with the number of chunks that have it."""
+    """The question's words: for each, the forms that some chunk has it in (a space on both sides) and its
+    weight; the mean length of a chunk, in words; and what the question means."""
 
-    terms: tuple[Term, ...]
-    containing: tuple[int, ...]
-    corpus: Corpus
+    forms: tuple[tuple[str, ...], ...]
+    weights: tuple[float, ...]
+    mean_words: float
     meaning: Meaning | None
 
     def level(self, text: Counted, mean_words: float, cosine: float | None) -> LevelParts:
         """What a text is worth among such as have `mean_words` words."""
         shadow = f" {text.shadow} "
-        matches = [
-            TermMatch(count=max(shadow.count(f" {form} ") for form in term.forms), containing=containing)
-            for term, containing in zip(self.terms, self.containing, strict=True)
-        ]
-        corpus = Corpus(chunks=self.corpus.chunks, mean_words=mean_words)
+        counts = [max(map(shadow.count, forms), default=0) for forms in self.forms]
+        said = worth(counts, self.weights, words=text.words, mean_words=mean_words)
         calibrated = None
         if self.meaning is not None:
             known = -1.0 if cosine is None else cosine
             calibrated = calibrate(known, self.meaning.floor, self.meaning.ceiling)
-        return LevelParts(
-            cosine=cosine,
-            calibrated=calibrated,
-            bm25=bm25(matches, text.words, corpus),
-            text_score=text_score(matches, text.words, corpus),
-        )
+        return LevelParts(cosine=cosine, calibrated=calibrated, bm25=said.bm25, text_score=said.text_score)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +84,7 @@ def candidates(
     for one in passages:
         if one.cosine is not None:
             cosines[one.chunk] = max(one.cosine, cosines.get(one.chunk, -1.0))
-    levels = {row.id: asked.level(row, asked.corpus.mean_words, cosines.get(row.id)) for row in rows.values()}
+    levels = {row.id: asked.level(row, asked.mean_words, cosines.get(row.id)) for row in rows.values()}
     kept = _best(levels, rows, rules).union(called)
     near = [one for one in passages if one.chunk in kept]
     mean = sum(one.words for one in near) / max(1, len(near))
@@ -116,7 +108,7 @@ def _best(levels: Mapping[int, LevelParts], rows: Mapping[int, ChunkRow], rules:
         fused = fuse(_scores(levels[id_]), vector_weight=rules.vector_weight, text_weight=rules.text_weight)
         return fused * decay_of(_day(rows[id_].path), rules.decay)
 
-    return set(sorted(levels, key=worth, reverse=True)[: 12 + 2 * rules.max_results])
+    return set(sorted(levels, key=worth, reverse=True)[: 6 + 2 * rules.max_results])
 
 
 def ranked(one: Candidate) -> Found:

@@ -78,22 +78,6 @@ class SearchResult:
     files: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Corpus:
-    """What a word's weight depends on: the number of chunks, and their mean length in words."""
-
-    chunks: int
-    mean_words: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TermMatch:
-    """One word of the question against one chunk: how often it is in it, and how many chunks have it."""
-
-    count: int
-    containing: int
-
-
 def idf(chunks: int, containing: int) -> float:
     """Weight of a word that `containing` of `chunks` chunks have: never negative, also when all have it."""
     return math.log(1 + (chunks - containing + 0.5) / (containing + 0.5))
@@ -106,26 +90,31 @@ def saturate(relevance: float) -> float:
     return relevance / (relevance + _HALF)
 
 
-def bm25(matches: Iterable[TermMatch], words: int, corpus: Corpus) -> float:
-    """Okapi BM25 of a chunk that is `words` words long."""
-    length = 1 - _B + _B * words / max(corpus.mean_words, 1.0)
-    return sum(
-        idf(corpus.chunks, match.containing) * match.count * (_K1 + 1) / (match.count + _K1 * length)
-        for match in matches
-        if match.count
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worth:
+    """A text against a question's words: Okapi BM25, and the text score, 0…1."""
+
+    bm25: float
+    text_score: float
 
 
-def text_score(matches: Sequence[TermMatch], words: int, corpus: Corpus) -> float:
-    """0…1: the share of the question's words in the text, by weight, times a half to one as BM25 says, and
-    spread. So a text with all words has more than 0.6 in any index; texts with the same words are ordered as
-    BM25 says.
+def worth(counts: Iterable[int], weights: Sequence[float], *, words: int, mean_words: float) -> Worth:
+    """How often each word of the question is in a text that is `words` long, each with its `idf`.
+
+    The text score is the share of the question's words in the text, by weight, times a half to one as BM25
+    says, and spread. So a text with all words has more than 0.6 in any index; texts with the same words are
+    ordered as BM25 says.
     """
-    asked = sum(idf(corpus.chunks, match.containing) for match in matches)
-    found = sum(idf(corpus.chunks, match.containing) for match in matches if match.count)
+    length = _K1 * (1 - _B + _B * words / max(mean_words, 1.0))
+    found = relevance = 0.0
+    for count, weight in zip(counts, weights, strict=True):
+        if count:
+            found += weight
+            relevance += weight * count * (_K1 + 1) / (count + length)
     if not found:
-        return 0.0
-    return math.pow(found / asked * (0.5 + 0.5 * saturate(bm25(matches, words, corpus))), _SPREAD)
+        return Worth(bm25=0.0, text_score=0.0)
+    share = found / sum(weights)
+    return Worth(bm25=relevance, text_score=math.pow(share * (0.5 + 0.5 * saturate(relevance)), _SPREAD))
 
 
 def calibrate(cosine: float, floor: float, ceiling: float) -> float:

@@ -10,12 +10,13 @@ import apsw
 from memory import lookups, queries
 from memory.candidates import Asked, Candidate, Meaning, candidates, ranked
 from memory.documents import Visible, is_document
-from memory.hybrid import Corpus, HitParts, SearchHit
+from memory.hybrid import HitParts, SearchHit, idf
 from memory.ranking import Placed, Rules, rank
-from memory.words import Analyzer
+from memory.words import Analyzer, Term
 
 # An OR of many frequent words is what makes a keyword search slow; the rarest find as much.
-_MOST_TERMS_LOOKED_UP = 12
+_MOST_WORDS = 12
+_MOST_ROWS = 10_000
 _LEAST_NEIGHBOURS = 64
 _LONGEST_NAME = 200
 
@@ -54,13 +55,15 @@ def find(connection: apsw.Connection, question: Question, analyzer: Analyzer) ->
 
 def gather(connection: apsw.Connection, question: Question, analyzer: Analyzer) -> list[Candidate]:
     """The passages that may be among the results, in no order, with what they are worth."""
-    asked = _asked(connection, question, analyzer)
+    known = [_known(connection, term) for term in analyzer.terms(question.text)]
+    meaning = question.meaning if queries.has_vectors(connection) else None
+    asked = _asked(known, queries.totals(connection), meaning)
     within = _within(connection, question.visible)
     called = _called(connection, question)
     named = lookups.first_chunks(connection, called)
     most = min(200, max(24, 4 * question.rules.max_results))
     ids = dict.fromkeys(named)
-    ids |= dict.fromkeys(lookups.matching(connection, _rarest(asked), most, within))
+    ids |= dict.fromkeys(lookups.matching(connection, _rarest(known), most, within))
     vector = None
     if asked.meaning is not None:
         vector = asked.meaning.vector
@@ -102,25 +105,39 @@ def called_by(path: str, wanted: str) -> int:
     return int(wanted == re.sub(r"\.[^.]*$", "", name))
 
 
-def _asked(connection: apsw.Connection, question: Question, analyzer: Analyzer) -> Asked:
-    terms = tuple(analyzer.terms(question.text))
-    totals = queries.totals(connection)
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A word of the question: in how many chunks it is, and the forms that any chunk has."""
+
+    containing: int
+    forms: tuple[str, ...]
+
+
+def _known(connection: apsw.Connection, term: Term) -> _Known:
+    counts = {form: lookups.containing(connection, form) for form in sorted(term.forms)}
+    # Not the sum: a word and its stem stand side by side in the same chunks.
+    return _Known(max(counts.values()), tuple(form for form, count in counts.items() if count))
+
+
+def _asked(known: Sequence[_Known], totals: queries.Totals, meaning: Meaning | None) -> Asked:
     return Asked(
-        terms=terms,
-        # Not the sum: a word and its stem stand side by side in the same chunks.
-        containing=tuple(max(lookups.containing(connection, form) for form in term.forms) for term in terms),
-        corpus=Corpus(chunks=totals.chunks, mean_words=totals.words / max(1, totals.chunks)),
-        meaning=question.meaning if queries.has_vectors(connection) else None,
+        forms=tuple(tuple(f" {form} " for form in word.forms) for word in known),
+        weights=tuple(idf(totals.chunks, word.containing) for word in known),
+        mean_words=totals.words / max(1, totals.chunks),
+        meaning=meaning,
     )
 
 
-def _rarest(asked: Asked) -> list[str]:
-    known = [
-        (count, sorted(term.forms))
-        for term, count in zip(asked.terms, asked.containing, strict=True)
-        if count
-    ]
-    return [form for _, forms in sorted(known)[:_MOST_TERMS_LOOKED_UP] for form in forms]
+def _rarest(known: Sequence[_Known]) -> list[str]:
+    """The forms that are looked up: of the rarest words, until those stand in very many chunks."""
+    forms: list[str] = []
+    rows = 0
+    for word in sorted((one for one in known if one.forms), key=lambda one: one.containing)[:_MOST_WORDS]:
+        if forms and rows + word.containing > _MOST_ROWS:
+            break
+        rows += word.containing
+        forms += word.forms
+    return forms
 
 
 def _hits(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.hybrid import Corpus, TermMatch, bm25, calibrate, idf, saturate, text_score
+from memory.hybrid import Worth, calibrate, idf, saturate, worth
 
 
 def test_b08_ranks_of_fts5_become_falling_scores() -> None:
@@ -32,25 +32,24 @@ def test_the_weight_of_a_word_is_positive_and_falls_with_its_frequency(
 
 
 @pytest.mark.parametrize("chunks", [1, 2, 10, 100_000])
-def test_a_chunk_with_all_words_scores_a_half_at_least(chunks: int) -> None:
-    corpus = Corpus(chunks=chunks, mean_words=100)
-    matches = [TermMatch(count=1, containing=chunks), TermMatch(count=1, containing=1)]
-    assert 0.5 < text_score(matches, 100, corpus) <= 1
+def test_a_text_with_all_words_scores_more_than_a_half(chunks: int) -> None:
+    weights = [idf(chunks, chunks), idf(chunks, 1)]
+    assert 0.6 < worth([1, 1], weights, words=100, mean_words=100).text_score <= 1
 
 
 def test_a_missing_word_lowers_the_score_and_none_gives_nothing() -> None:
-    corpus = Corpus(chunks=10, mean_words=10)
-    here, gone = TermMatch(count=1, containing=2), TermMatch(count=0, containing=2)
-    assert text_score([here, here], 10, corpus) > text_score([here, gone], 10, corpus) > 0
-    assert text_score([gone, gone], 10, corpus) == 0
-    assert text_score([], 10, corpus) == 0
+    weights = [idf(10, 2), idf(10, 2)]
+    both, one, none = (worth(counts, weights, words=10, mean_words=10) for counts in ((1, 1), (1, 0), (0, 0)))
+    assert both.text_score > one.text_score > 0
+    assert none == worth([], [], words=10, mean_words=10) == Worth(bm25=0.0, text_score=0.0)
 
 
 def test_repetition_helps_less_each_time_and_length_hurts() -> None:
-    corpus = Corpus(chunks=10, mean_words=10)
-    once, twice, thrice = (bm25([TermMatch(count=n, containing=2)], 10, corpus) for n in (1, 2, 3))
-    assert 0 < thrice - twice < twice - once
-    assert bm25([TermMatch(count=1, containing=2)], 100, corpus) < once
+    weights = [idf(10, 2)]
+    once, twice, thrice = (worth([n], weights, words=10, mean_words=10) for n in (1, 2, 3))
+    assert 0 < thrice.bm25 - twice.bm25 < twice.bm25 - once.bm25
+    assert once.text_score < twice.text_score < thrice.text_score
+    assert worth([1], weights, words=100, mean_words=10).bm25 < once.bm25
 
 
 @pytest.mark.parametrize(

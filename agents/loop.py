@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from agents.asking import Asker
 from agents.clock import Clock
-from agents.model.provider import ContextOverflow, ModelError, ModelProvider, ModelRequest
+from agents.model.provider import BadPairing, ContextOverflow, ModelError, ModelProvider, ModelRequest
 from agents.repeats import RepeatGuard
 from agents.tools.tool import Tool, ToolError
 from agents.turn import OnEvent, ToolFinished, ToolStarted, Turn
@@ -56,8 +56,8 @@ class Loop:
         )
         try:
             answer = await asker.ask(request)
-        except ContextOverflow:
-            raise  # somebody may make room, and the turn go on
+        except (ContextOverflow, BadPairing):
+            raise  # somebody may mend the conversation, and the turn go on
         except ModelError as error:
             await self.record(self._unfinished(request, "", stop="error", error=str(error)))
             raise

@@ -25,7 +25,7 @@ from agents.frame import (
     sizes,
 )
 from agents.loop import Loop
-from agents.model.provider import ContextOverflow, ModelError, ModelRequest
+from agents.model.provider import BadPairing, ContextOverflow, ModelError, ModelRequest
 from agents.outcome import Outcome, outcome_of
 from agents.own_model import own_model, own_model_entry
 from agents.prompt import PromptFacts, project_context, system_prompt
@@ -159,7 +159,8 @@ class AgentRuntime:
         return await (self._choose_named(model) if model else self._choose())
 
     async def _answer(self, scene: Scene, on_event: OnEvent) -> Assistant:
-        """The model's answer; when the conversation does not fit, room is made and it is asked again."""
+        """The model's answer. When the conversation does not fit, room is made and it is asked again; once
+        also when the provider does not like how its calls and results stand together."""
         result = Limits.of(scene.chosen.window, self.sessions.compaction).result
         loop = Loop(
             provider=scene.chosen.provider,
@@ -173,14 +174,19 @@ class AgentRuntime:
             tool_timeout=self.settings.tools.timeout_seconds,
             cap=lambda text: cap_result(text, result),
         )
-        for attempt in count():
+        attempts, mended = count(), False
+        while True:
             try:
                 return await loop.run(scene.turn)
             except ContextOverflow as error:
                 logger.warning("%s no longer fits (%s); making room", scene.turn.key, error)
-                if not await self.upkeep.make_room(scene, attempt):
+                if not await self.upkeep.make_room(scene, next(attempts)):
                     raise
-        raise AssertionError("counting never ends")
+            except BadPairing as error:
+                if mended:
+                    raise
+                logger.warning("%s: %s Calls and results are told as text now.", scene.turn.key, error)
+                mended = await self.upkeep.mend(scene)
 
     async def _begin(self, conversation: Conversation, turn: Turn) -> None:
         """Give the owner's new session the notes of the last days."""

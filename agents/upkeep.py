@@ -28,6 +28,7 @@ from sessions.flush import (
 )
 from sessions.messages import ToolResult
 from sessions.settings import SessionsSettings
+from sessions.strict import strict_entry, wants_everything
 
 FLUSH_ROUNDS = 6
 
@@ -93,6 +94,13 @@ class Upkeep:
             except ModelError as error:
                 logger.warning("%s: no summary could be had: %s", scene.turn.key, error)
         return attempt <= 2 and await self.compactor.drop(scene) is not None
+
+    async def mend(self, scene: Scene) -> bool:
+        """After a request whose calls and results were refused: tell them as text from now on."""
+        conversation = scene.conversation
+        everything = wants_everything(conversation.entries, conversation.messages)
+        await conversation.append(strict_entry(everything=everything), self.clock())
+        return True
 
     def due(self, scene: Scene) -> Due | None:
         """What is to be done after a turn; None, quickly, for almost all of them."""

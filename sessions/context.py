@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from sessions.entries import BranchSummary, Compacted, CustomMessage, Entry, Said
 from sessions.messages import Message, Text, User
-from sessions.plan import PruningPlan, last_plan, plan_of
+from sessions.plan import PruningPlan, apply, last_plan, plan_of
 from sessions.repair import Repairer, is_blank, repair
+from sessions.strict import strict, strictness
 
 _COMPACTED = "The conversation up to this point was longer. In place of its earlier part stands this summary:"
 _BRANCH = "The conversation went another way and came back. This is a summary of what happened there:"
@@ -112,10 +113,22 @@ class ContextView:
                     self._trimmed[position] = shown
 
     def _fold(self, start: int, end: int) -> None:
-        for entry in self._entries[start:end]:
+        for position in range(start, end):
+            entry = self._entries[position]
             message = _message(entry)
             if message is not None:
                 self._repairer.add(message)
+            elif (everything := strictness(entry)) is not None:
+                self._be_strict(position, everything=everything)
+
+    def _be_strict(self, position: int, *, everything: bool) -> None:
+        """From here on, what was said so far stands, as it is shown, without (unfinished) calls."""
+        plan, messages = last_plan(self._entries[:position]), self._repairer.messages()
+        kept = strict(apply(plan, messages) if plan else messages, everything=everything)
+        self._repairer = Repairer()
+        for message in kept:
+            self._repairer.add(message)
+        self._take_plan(self._plan)
 
 
 def _message(entry: Entry) -> Message | None:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from agents.model.provider import (
     AuthFailed,
     BadAnswer,
+    BadPairing,
     BadRequest,
     ContextOverflow,
     ModelError,
@@ -27,6 +28,13 @@ _OVERFLOW = re.compile(
     r"context_length_exceeded|prompt is too long|context length|context limit|context window|context size"
     r"|input is too long|too many (input )?tokens|maximum (allowed )?(number of )?(input )?tokens"
     r"|request_too_large"
+)
+_PAIRING = re.compile(
+    r"tool_use\W.{0,120}tool_result|tool_result\W.{0,120}tool_use|unexpected .?tool_use_id"
+    r"|tool_use. ids must be unique|tool_call_ids?\b|role .?tool\W.{0,80}tool_calls"
+    r"|tool_calls\W.{0,80}(followed|respon)|function calls?\b.{0,80}\brespon"
+    r"|function response.{0,80}function call",
+    re.DOTALL,
 )
 _RULES: tuple[tuple[Verdict, tuple[int, ...], re.Pattern[str]], ...] = (
     (
@@ -107,7 +115,8 @@ def classify(failure: Failure) -> Verdict:
     for verdict, statuses, words in _RULES:
         if failure.status in statuses or words.search(text):
             return verdict
-    return _by_status(failure.status, failure.kind)
+    verdict = _by_status(failure.status, failure.kind)
+    return BadPairing if verdict is BadRequest and _PAIRING.search(text) else verdict
 
 
 def _by_status(status: int, kind: str) -> Verdict:

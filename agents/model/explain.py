@@ -107,7 +107,7 @@ def _sentence(verdict: Verdict, failure: Failure, asked: Asked) -> str:
         return str(unreachable(asked, f"it gave up waiting (status {failure.status})"))
     if verdict is BadAnswer:
         return str(bad_answer(asked, f"status {failure.status}{': ' + said if said else ''}"))
-    if verdict is BadRequest:
+    if issubclass(verdict, BadRequest):
         return _refused(asked, said)
     return _what_to_do(verdict, failure, asked) + (f" It said: {said}" if said else "")
 

@@ -90,6 +90,10 @@ class BadRequest(ModelError):
     """The provider refused the request as such."""
 
 
+class BadPairing(BadRequest):
+    """The provider refused how calls and results stand together."""
+
+
 class ContextOverflow(ModelError):
     """The request is larger than the model's window."""
 

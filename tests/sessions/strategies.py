@@ -30,6 +30,7 @@ from sessions.messages import (
     Usage,
     User,
 )
+from sessions.strict import strict_entry
 from tests.sessions.making import AT, chain
 
 STOPS: list[StopReason] = ["stop", "length", "toolUse", "error", "aborted"]
@@ -156,5 +157,6 @@ _steps: st.SearchStrategy[Body] = st.one_of(
         display=st.just(True),
     ),
     st.builds(Custom, kind=st.just("clawd.x"), data=st.just({})),
+    st.builds(strict_entry, everything=st.booleans()),
 )
 histories: st.SearchStrategy[list[Entry]] = st.lists(_steps, max_size=12).map(chain)

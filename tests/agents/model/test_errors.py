@@ -68,6 +68,31 @@ def test_further_shapes(status: int, body: object, expected: type[provider.Model
 
 
 @pytest.mark.parametrize(
+    "message",
+    [
+        "messages.4: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1",
+        "messages.2.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_9.",
+        "messages.1: `tool_use` ids must be unique",
+        "An assistant message with 'tool_calls' must be followed by messages responding to each 'tool_call_id'.",
+        "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+        "Not the same number of function calls and responses",
+        "the number of function response parts is equal to the number of function call parts",
+    ],
+)
+def test_what_is_said_of_calls_and_results_that_do_not_fit_has_a_class_of_its_own(message: str) -> None:
+    assert classify(failure_of(400, {"error": {"message": message}})) is provider.BadPairing
+    assert classify(failure_of(500, {"error": {"message": message}})) is provider.Overloaded
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["tools.0.input_schema: JSON schema is invalid", "max_tokens is too large", "temperature must be 1"],
+)
+def test_other_refusals_do_not_count_as_such(message: str) -> None:
+    assert classify(failure_of(400, {"error": {"message": message}})) is provider.BadRequest
+
+
+@pytest.mark.parametrize(
     ("headers", "message", "seconds"),
     [
         ({"retry-after": "7"}, "", 7.0),

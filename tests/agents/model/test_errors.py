@@ -73,7 +73,7 @@ def test_further_shapes(status: int, body: object, expected: type[provider.Model
         "messages.4: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1",
         "messages.2.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_9.",
         "messages.1: `tool_use` ids must be unique",
-        "An assistant message with 'tool_calls' must be followed by messages responding to each 'tool_call_id'.",
+        "An assistant message with 'tool_calls' must be followed by answers to each 'tool_call_id'.",
         "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
         "Not the same number of function calls and responses",
         "the number of function response parts is equal to the number of function call parts",

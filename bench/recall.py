@@ -44,7 +44,7 @@ RULES = Rules(
     text_weight=DEFAULT.search.text_weight,
 )
 TUNED = 5  # the first conversations
-MANY = 50
+MANY = 16  # more than 2,000 tokens
 BUDGETS = (1_000, 2_000)
 
 
@@ -79,17 +79,21 @@ class Ours:
         self._analyzer = Analyzer()
         self._texts: dict[int, tuple[str, str]] = {}
 
-    async def ask(self, text: str, rules: Rules, *, meaning: bool = True) -> Shown:
+    async def ask(self, text: str, rules: Rules, *, meaning: bool = True, whole: bool = False) -> Shown:
+        """`whole`: the default results by a search of their own, as anybody gets them; otherwise out of the
+        passages that were read for the longer list, which saves half of the time."""
         said = None
         if meaning:
             (vector,) = await self._embedder.embed([text], kind="query")
             said = Meaning(vector=vector, floor=self._embedder.floor, ceiling=self._embedder.ceiling)
         question = Question(text=text, meaning=said, rules=rules)
+        more = await self._more(replace(question, rules=replace(rules, max_results=MANY)))
+        if not whole:
+            return replace(more, few=more.many[: rules.max_results])
         answer = await self._database.read(partial(find, question=question, analyzer=self._analyzer))
-        few = [(hit.path, hit.snippet) for hit in answer.hits]
-        return await self._more(few, replace(question, rules=replace(rules, max_results=MANY)))
+        return replace(more, few=[(hit.path, hit.snippet) for hit in answer.hits])
 
-    async def _more(self, few: list[tuple[str, str]], question: Question) -> Shown:
+    async def _more(self, question: Question) -> Shown:
         """Chunks are in the order of their own scores, without those of their passages."""
         rules = question.rules
         found = await self._database.read(partial(gather, question=question, analyzer=self._analyzer))
@@ -100,7 +104,7 @@ class Ours:
         if not self._texts:
             self._texts = await self._database.read(_chunk_texts)
         order = sorted(scores, key=lambda id_: -scores[id_])
-        return Shown(few=few, many=many, chunks=[self._texts[id_] for id_ in order])
+        return Shown(few=[], many=many, chunks=[self._texts[id_] for id_ in order])
 
 
 def _chunk_texts(connection: apsw.Connection) -> dict[int, tuple[str, str]]:
@@ -165,14 +169,13 @@ async def one_talk(talk: Talk, folder: Path, embedder: KeptVectors, *, alone: bo
     scores: dict[str, list[Score]] = {}
     for asked in talk.asked:
         rows = {
-            "clawd": await ours.ask(asked.text, RULES),
-            "clawd, decay on": await ours.ask(asked.text, aged),
+            "clawd": await ours.ask(asked.text, RULES, whole=True),
         }
         if alone:
+            rows["clawd, decay on"] = await ours.ask(asked.text, aged)
             _add(scores, rows, asked)
             continue
         rows |= {
-            "clawd, mmr on": await ours.ask(asked.text, replace(RULES, mmr_lambda=0.7)),
             "clawd, words alone": await ours.ask(asked.text, RULES, meaning=False),
             "clawd, meaning alone": await ours.ask(
                 asked.text, replace(RULES, text_weight=0, vector_weight=1)
@@ -201,24 +204,32 @@ def _day(text: str) -> date:
 
 async def conversations(path: Path, console: Console) -> None:
     embedder = KeptVectors()
-    halves: dict[tuple[str, bool], dict[str, list[Score]]] = {}
     try:
-        for moved_back in (False, True):
-            for number, talk in enumerate(talks(path, moved_back=moved_back)):
-                half = halves.setdefault(("tuning" if number < TUNED else "held out", moved_back), {})
-                with tempfile.TemporaryDirectory() as folder:
-                    for name, rows in (
-                        await one_talk(talk, Path(folder), embedder, alone=moved_back)
-                    ).items():
-                        half.setdefault(name, []).extend(rows)
+        both = [row for half in await _halves(path, console, embedder, moved_back=False) for row in half]
+        console.print(categories_table(both))
+        await _halves(path, console, embedder, moved_back=True)
     finally:
         await embedder.aclose()
-    for (title, moved_back), methods in halves.items():
-        console.print(methods_table(f"{title} half{', notes moved back' if moved_back else ''}", methods))
-    both = [row for (_, moved), methods in halves.items() if not moved for row in methods["clawd"]]
-    console.print(categories_table(both))
     if importlib.util.find_spec("memsearch") is None:
         console.print("memsearch is not installed here and was left out.")
+
+
+async def _halves(
+    path: Path, console: Console, embedder: KeptVectors, *, moved_back: bool
+) -> list[list[Score]]:
+    """Prints a table for each half; what comes back are our own scores."""
+    every = talks(path, moved_back=moved_back)
+    ours: list[list[Score]] = []
+    for title, half in (("tuning", every[:TUNED]), ("held out", every[TUNED:])):
+        methods: dict[str, list[Score]] = {}
+        for one in half:
+            with tempfile.TemporaryDirectory() as folder:
+                for name, rows in (await one_talk(one, Path(folder), embedder, alone=moved_back)).items():
+                    methods.setdefault(name, []).extend(rows)
+        moved = ", notes moved back by up to two years" if moved_back else ""
+        console.print(methods_table(f"{title} half{moved}", methods))
+        ours.append(methods["clawd"])
+    return ours
 
 
 def methods_table(title: str, methods: dict[str, list[Score]]) -> Table:

@@ -14,6 +14,7 @@ import tempfile
 import time
 from array import array
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate
 from operator import mul
@@ -44,6 +45,7 @@ CHUNKS_A_NOTE = 5
 RULES = Rules(max_results=6, min_score=0.35, vector_weight=0.7, text_weight=0.3)
 WORDS_A_CHUNK = 260
 VOCABULARY = 20_000
+POOL = 300
 
 
 class World:
@@ -69,15 +71,21 @@ class World:
         return [self.words[int(150 * 100 ** self._random.random())] for _ in range(count)]
 
     def notes(self, chunks: int) -> Iterator[tuple[str, list[NewChunk]]]:
-        made = 0
+        """Some hundred notes over and over, each time under another name and with other vectors."""
+        pool: list[list[NewChunk]] = []
+        made = number = 0
         while made < chunks:
-            path = f"memory/note-{made:06}.md"
-            lines = [" ".join(self.some(13)) + "." for _ in range(CHUNKS_A_NOTE * WORDS_A_CHUNK // 13)]
-            new = new_chunks(
-                "\n".join(lines), path=path, settings=MemorySettings().chunking, analyzer=self._analyzer
-            )
+            if len(pool) < POOL:
+                pool.append(self._note())
+            new = pool[number % len(pool)]
+            yield f"memory/note-{number:06}.md", [_renamed(one, number) for one in new]
             made += len(new)
-            yield path, new
+            number += 1
+
+    def _note(self) -> list[NewChunk]:
+        lines = [" ".join(self.some(13)) + "." for _ in range(CHUNKS_A_NOTE * WORDS_A_CHUNK // 13)]
+        settings = MemorySettings().chunking
+        return new_chunks("\n".join(lines), path="memory/note.md", settings=settings, analyzer=self._analyzer)
 
     def vector(self, near: Sequence[float] | None = None) -> Vector:
         numbers = [self._random.gauss(0, 1) for _ in range(DIMS)]
@@ -85,6 +93,12 @@ class World:
             numbers = [0.5 * a + b * math.sqrt(DIMS) for a, b in zip(numbers, near, strict=True)]
         norm = math.sqrt(sum(number * number for number in numbers))
         return array("f", (number / norm for number in numbers))
+
+
+def _renamed(one: NewChunk, number: int) -> NewChunk:
+    path = f"memory/note-{number:06}.md"
+    passages = [(replace(part, hash=f"{number} {part.hash}"), words) for part, words in one.passages]
+    return replace(one, chunk=replace(one.chunk, path=path), passages=passages)
 
 
 async def fill(database: Database, world: World, chunks: int, kept: int) -> list[Vector]:

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 BEGIN = datetime(2026, 5, 1, tzinfo=UTC)
-DAYS = 30
 WORDS = """
 the boat was ready and nobody knew which harbour would take it before winter because every letter came back
 with another answer while we looked for a quiet place where two people could work and talk about what had
@@ -45,10 +44,10 @@ class Asked:
 class Month:
     """The person's messages in order, and the words of all that is said."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, days: int = 30) -> None:
         self._random = random.Random(seed)  # noqa: S311 (a bench needs the same month again)
-        self._text = " ".join(self._random.choices(WORDS.split(), k=400_000))
-        self.asked = tuple(self._make())
+        self._text = " ".join(self._random.choices(WORDS.split(), k=100_000))
+        self.asked = tuple(self._make(days))
 
     def text(self, what: str, chars: int) -> str:
         """Words that depend on nothing but `what`, which stands in front of them."""
@@ -56,34 +55,43 @@ class Month:
         lines = self._text[at : at + max(0, chars - len(what) - 1)]
         return f"{what}\n{lines}"
 
-    def _make(self) -> Iterator[Asked]:
+    def _make(self, days: int) -> Iterator[Asked]:
         number = 0
-        for day in range(DAYS):
-            hours = sorted(self._random.uniform(7.5, 22.5) for _ in range(self._random.randint(2, 6)))
-            for hour in hours:
-                begin = BEGIN + timedelta(days=day, hours=hour)
-                kind: Literal["chat", "work"] = "work" if self._random.random() < 0.4 else "chat"
-                for place in range(self._random.randint(3, 12)):
-                    yield self._one(number, begin, kind, first=place == 0)
-                    number += 1
+        for day in range(days):
+            begin = BEGIN + timedelta(days=day, hours=self._random.uniform(6.5, 10))
+            kind: Literal["chat", "work"] = "chat"
+            for place in range(self._random.randint(8, 40)):
+                pause = self._pause()
+                if place == 0 or pause > timedelta(minutes=5):
+                    kind = "work" if self._random.random() < 0.4 else "chat"
+                yield self._one(number, begin if place == 0 else BEGIN, pause, kind)
+                number += 1
 
-    def _one(self, number: int, begin: datetime, kind: Literal["chat", "work"], *, first: bool) -> Asked:
+    def _pause(self) -> timedelta:
+        """Before the next message: mostly about a minute, often minutes, sometimes hours."""
+        draw = self._random
+        how = draw.choices(("at once", "minutes", "hours"), (65, 25, 10))[0]
+        if how == "at once":
+            return timedelta(seconds=min(600, math.exp(draw.gauss(math.log(60), 0.9))))
+        least, most = (3 * 60, 45 * 60) if how == "minutes" else (45 * 60, 5 * 3_600)
+        return timedelta(seconds=math.exp(draw.uniform(math.log(least), math.log(most))))
+
+    def _one(self, number: int, earliest: datetime, pause: timedelta, kind: Literal["chat", "work"]) -> Asked:
         draw = self._random
         rounds = self._work() if kind == "work" else self._chat()
         if draw.random() < 0.05:
             rounds = (*rounds, Round(remember=True))
         if draw.random() < 0.06:
             rounds = (Round(back=draw.random()), *rounds)
-        pause = math.exp(draw.gauss(math.log(50 if kind == "chat" else 90), 1.0))
         return Asked(
             number=number,
-            earliest=begin if first else BEGIN,
-            pause=timedelta(seconds=min(3_000, max(5, pause))),
+            earliest=earliest,
+            pause=pause,
             chars=int(math.exp(draw.uniform(math.log(40), math.log(600)))),
             rounds=rounds,
             answer=int(math.exp(draw.uniform(math.log(150), math.log(2_500)))),
             owner_edit=draw.random() < 0.015,
-            new=first and draw.random() < 0.08,
+            new=pause > timedelta(minutes=30) and draw.random() < 0.08,
         )
 
     def _chat(self) -> tuple[Round, ...]:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from agents.model.anthropic_wire import to_wire
 from agents.model.provider import CacheTtl, ContextOverflow, Done, ModelEvent, ModelRequest
 from agents.model.spelling import Spelling, body_of
+from bench.agent import WINDOW
 from bench.month import BEGIN, Asked, Month, Round
 from bench.promptcache import LIVES, Counted, PromptCache
 from sessions import plan, pruning
@@ -16,7 +17,6 @@ from sessions.settings import PruningSettings
 from sessions.silence import NO_REPLY
 from sessions.summary import HEADINGS
 
-WINDOW = 200_000
 WIRE = Spelling(
     api="anthropic_messages",
     provider="anthropic",
@@ -31,13 +31,14 @@ WIRE = Spelling(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
     """One behaviour. `alike`: as the reference, which prunes for one request and then sends the full history
-    again, and reads the bootstrap files anew for each turn."""
+    again, and reads the bootstrap files anew for each turn. `checked`: the bytes of all its requests are."""
 
     name: str
     pruning: bool = True
     gate: bool = True
     alike: bool = False
     cached: bool = True
+    checked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +200,7 @@ class Vendor:
 
     def _check(self, request: ModelRequest, origin: str) -> None:
         """Count requests that do not extend the last one, cache marks aside, though nothing allows it."""
-        if origin in ("note", "compaction") or not self.ttl or self.way.alike:
+        if origin in ("note", "compaction") or not self.way.checked:
             return
         body = body_of(replace(request, cache_ttl=None), WIRE)
         if not (self.may_change or body.startswith(self.last_body)):

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from agents.archive import Archive
@@ -39,6 +38,7 @@ from gateway.models import Models
 from gateway.redact import redact
 from gateway.roster import Agent, Roster
 from gateway.usage import Ledger
+from gateway.whereabouts import workspace_of
 from memory.backend import MemoryBackend
 from memory.index import MemoryIndex
 from memory.sessions_text import SessionsText
@@ -84,67 +84,21 @@ async def built(
         if write:
             stack.enter_context(HomeLock(home.lock_file))
             hide_from_children()
-        executor = ThreadPoolExecutor(1, thread_name_prefix="journal")
-        ledger = _ledger(config, home, executor)
-        stack.callback(ledger.close)
-        stack.enter_context(executor)
-        models = Models(config.models, environ=environ, clock=system_clock, check=ledger.check)
-        stack.push_async_callback(models.aclose)
-        embedders = Embedders(config.models.providers, environ=environ)
-        stack.push_async_callback(embedders.aclose)
-        registry = Registry.open(home.registry_file, home.transcripts)
-        stack.callback(registry.close)
+        site = _site(config, home, environ, stack)
         endings = Endings.open(home.endings_file, alone=write)
         stack.callback(endings.close)
         histories = Histories.open(home.maintenance_file, alone=write)
         stack.callback(histories.close)
-        site = _Site(
-            config=config,
-            home=home,
-            environ=environ,
-            clock=system_clock,
-            executor=executor,
-            models=models,
-            embedders=embedders,
-            registry=registry,
-            ledger=ledger,
-        )
         settings = [found for agent in config.agents.list if (found := config.agents.resolve(agent.id))]
         roster = _roster(site, settings, stack, write=write)
-        gateway = Gateway(
-            roster=roster,
-            registry=registry,
-            endings=endings,
-            sessions=config.sessions,
-            models=models.status,
-            window=models.window,
-            ledger=ledger,
-            clock=system_clock,
-            new_id=lambda: str(uuid.uuid4()),
-            executor=executor,
-            max_text_chars=config.gateway.max_text_chars,
-            max_concurrent_turns=config.gateway.max_concurrent_turns,
-            version=version(),
-        )
+        gateway = _gateway(site, roster, endings)
         stack.push_async_callback(gateway.lanes.drain, config.gateway.drain_seconds if write else 0)
         if write:
             gateway.lifecycle.settle_all()
-        maintenance = Maintenance(
-            roster=roster,
-            lifecycle=gateway.lifecycle,
-            settings=lambda agent: config.memory_of(agent).maintenance,
-            histories=histories,
-            backups=home.backups,
-            clock=system_clock,
-            executor=executor,
-        )
-
-        async def sweep() -> None:
-            await gateway.lifecycle.sweep()
-            await maintenance.sweep()
-
         yield Parts(
-            gateway=gateway, sweep=sweep, warm_up=partial(models.warm_up, [one.model for one in settings])
+            gateway=gateway,
+            sweep=_sweep(site, gateway, roster, histories),
+            warm_up=partial(site.models.warm_up, [one.model for one in settings]),
         )
 
 
@@ -169,6 +123,71 @@ def _roster(site: _Site, settings: Sequence[AgentSettings], stack: AsyncExitStac
     indexes = {one.id: index for one in settings if (index := _index(site, one, stack))}
     agents = {one.id: _agent(site, one, indexes, stack, write=write) for one in settings}
     return Roster(agents=agents, default=site.config.agents.default_id)
+
+
+def _site(config: Config, home: Home, environ: Mapping[str, str], stack: AsyncExitStack) -> _Site:
+    """What all agents share, opened."""
+    executor = ThreadPoolExecutor(1, thread_name_prefix="journal")
+    ledger = _ledger(config, home, executor)
+    stack.callback(ledger.close)
+    stack.enter_context(executor)
+    models = Models(config.models, environ=environ, clock=system_clock, check=ledger.check)
+    stack.push_async_callback(models.aclose)
+    embedders = Embedders(config.models.providers, environ=environ)
+    stack.push_async_callback(embedders.aclose)
+    registry = Registry.open(home.registry_file, home.transcripts)
+    stack.callback(registry.close)
+    return _Site(
+        config=config,
+        home=home,
+        environ=environ,
+        clock=system_clock,
+        executor=executor,
+        models=models,
+        embedders=embedders,
+        registry=registry,
+        ledger=ledger,
+    )
+
+
+def _gateway(site: _Site, roster: Roster, endings: Endings) -> Gateway:
+    settings = site.config.gateway
+    return Gateway(
+        roster=roster,
+        registry=site.registry,
+        endings=endings,
+        sessions=site.config.sessions,
+        models=site.models.status,
+        window=site.models.window,
+        ledger=site.ledger,
+        clock=site.clock,
+        new_id=lambda: str(uuid.uuid4()),
+        executor=site.executor,
+        max_text_chars=settings.max_text_chars,
+        max_concurrent_turns=settings.max_concurrent_turns,
+        version=version(),
+    )
+
+
+def _sweep(
+    site: _Site, gateway: Gateway, roster: Roster, histories: Histories
+) -> Callable[[], Awaitable[None]]:
+    """What is looked after by the clock: sessions that are over, then memory that is due."""
+    maintenance = Maintenance(
+        roster=roster,
+        lifecycle=gateway.lifecycle,
+        settings=lambda agent: site.config.memory_of(agent).maintenance,
+        histories=histories,
+        backups=site.home.backups,
+        clock=site.clock,
+        executor=site.executor,
+    )
+
+    async def sweep() -> None:
+        await gateway.lifecycle.sweep()
+        await maintenance.sweep()
+
+    return sweep
 
 
 def _transcripts(site: _Site, agent: str) -> Transcripts:
@@ -285,10 +304,3 @@ def _told(tools: Iterable[Tool], stale: Callable[[], None]) -> Iterator[Tool]:
     """The same tools; after those that may write, `stale` is called."""
     for tool in tools:
         yield tool if tool.spec.name in {"read", "list"} else NoticedTool(tool, stale)
-
-
-def workspace_of(config: Config, home: Home, agent: AgentSettings) -> Path:
-    """Where an agent's workspace is: as configured, else the home's default."""
-    if agent.workspace is not None:
-        return agent.workspace.expanduser().absolute()
-    return home.default_workspace(agent.id, main=agent.id == config.agents.default_id)

@@ -74,8 +74,7 @@ class Gateway:
     ) -> None:
         self.default_agent = roster.default
         self.models = models
-        self.ready = False
-        self.draining = False
+        self.ready, self.draining = False, False
         self.lanes = Lanes(max_concurrent_turns)
         self._agent = roster.of
         self._roster = roster
@@ -96,15 +95,14 @@ class Gateway:
             executor=executor,
             background=lambda lane, work: _forget(self.lanes.submit(lane, work)),
         )
-        sessions_commands = SessionCommands(
+        hooks = SessionCommands(
             roster=roster,
             registry=registry,
             lifecycle=self.lifecycle,
             models=models,
             clock=clock,
             begin=self._begin,
-        )
-        hooks = sessions_commands.hooks()
+        ).hooks()
         self._commands = Commands(self, hooks=hooks, clock=clock, version=version)
         memories = Memories(roster=roster)
         self.memory_search, self.memory_read = memories.search, memories.read

@@ -9,12 +9,12 @@ import typer
 
 from agents.clock import system_clock
 from agents.workspace import Workspace
-from gateway.build import workspace_of
 from gateway.cli.output import console, print_json
 from gateway.cli.place import Place
 from gateway.config import Config, load
 from gateway.credentials import gateway_token
 from gateway.home import HomeError
+from gateway.whereabouts import workspace_of
 from sessions.messages import Json
 
 

@@ -15,10 +15,10 @@ from agents.layers.budget import FILE_TOKENS, PASSING, TOTAL_TOKENS, Measure, to
 from agents.layers.plan import Plan
 from agents.survey import Survey, survey
 from agents.trimming import Applied, apply
-from gateway.build import workspace_of
 from gateway.cli.output import clean, console, print_json, report_json
 from gateway.cli.place import Place
 from gateway.views import Refused
+from gateway.whereabouts import workspace_of
 from sessions.messages import Json, JsonObject
 
 BAR_CELLS = 20

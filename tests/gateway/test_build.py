@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from gateway.build import built, opened, workspace_of
+from gateway.build import built, opened
 from gateway.config import Config
 from gateway.home import Home
 from gateway.lock import AlreadyRunning, is_locked
+from gateway.whereabouts import workspace_of
 
 
 def config(tmp_path: Path, **sections: object) -> Config:

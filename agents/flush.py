@@ -8,8 +8,9 @@ from agents.model.provider import ToolSpec
 from agents.tools.tool import Tool, ToolError, ToolOutput
 from agents.turn import Turn
 from sessions.messages import JsonObject
+from sessions.plan import GET_BACK
 
-READING = frozenset({"read", "list", "memory_search", "memory_get"})
+READING = frozenset({"read", "list", "memory_search", "memory_get", GET_BACK})
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,9 +133,11 @@ class Upkeep:
             return None
 
     async def save_before(self, scene: Scene, cause: FlushCause) -> None:
-        """Save what the session holds unsaved, before it ends or is shortened by hand."""
+        """Save what the session holds unsaved, before it ends or is shortened by hand. After a pause old
+        results are shown shorter first: the whole prompt is paid anew then."""
         state = flush_state(scene.conversation.entries)
         if scene.chosen.thinks and flush_owed(state, self.settings.compaction.flush):
+            await self.prune(scene, now=self.clock())
             await self.flush(scene, cause)
 
     async def flush(self, scene: Scene, cause: FlushCause) -> FlushOutcome:

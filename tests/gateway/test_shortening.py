@@ -158,6 +158,23 @@ async def test_old_results_are_shorter_once_the_cache_is_cold_and_stay_so(tmp_pa
     assert later == cold
 
 
+async def test_after_a_pause_old_results_are_shorter_before_they_are_sent_for_saving(tmp_path: Path) -> None:
+    tool, back = FakeTool(answer="begin " + "x" * 30_000 + " end"), FakeTool(name="result_get")
+    always = PLAIN.model_copy(update={"pruning": PLAIN.pruning.model_copy(update={"gate": False})})
+    script: list[Step] = [Calls((call("look"),)), *[Says(str(n)) for n in range(4)]]
+    script += [Calls((call("result_get", {"ref": "c1"}, id="c2"),)), Says("NO_REPLY"), Says(SUMMARY)]
+    async with house(tmp_path, *script, extra_tools=[tool, back], sessions=always, window=20_000) as scene:
+        await say(scene, "look", "a", "b", "c")
+        scene.clock.now += timedelta(hours=6)
+        await say(scene, "/compact")
+        saving = scene.model.requests[5]
+        (result,) = [message for message in saving.messages if isinstance(message, ToolResult)]
+
+    assert "NO_REPLY" in text_of(saving.messages[-1].parts)
+    assert len(text_of(result.parts)) < 5_000
+    assert back.seen == [{"ref": "c1"}]
+
+
 def _result(scene: House) -> str:
     (result,) = [m for m in scene.model.requests[-1].messages if isinstance(m, ToolResult)]
     return text_of(result.parts)

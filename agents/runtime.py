@@ -48,8 +48,7 @@ logger = logging.getLogger("clawd.agents")
 
 
 class AgentRuntime:
-    """`choose` gives the model for a turn and raises ModelError when none is usable; `before_call` raises
-    ModelError when no (further) model call may be made now."""
+    """`choose` gives the model for a turn and raises ModelError when none is usable."""
 
     def __init__(
         self,
@@ -63,7 +62,6 @@ class AgentRuntime:
         choose_named: Callable[[str], Awaitable[ChosenModel]],
         clock: Clock,
         on_answer: OnAnswer = lambda *_: None,
-        before_call: Callable[[], None] = lambda: None,
         sessions: SessionsSettings = SessionsSettings(),  # noqa: B008 (frozen)
     ) -> None:
         self.settings = settings
@@ -76,7 +74,6 @@ class AgentRuntime:
         self._choose_named = choose_named
         self._clock = clock
         self._on_answer = on_answer
-        self._before_call = before_call
         self.sessions = sessions
         self.upkeep = Upkeep(
             settings=sessions,
@@ -213,7 +210,6 @@ class AgentRuntime:
         request = frozen.request
 
         def build() -> ModelRequest:
-            self._before_call()
             return replace(request, messages=conversation.messages)
 
         return Scene(

@@ -110,15 +110,6 @@ async def opened(config: Config, home: Home, *, write: bool = True) -> AsyncIter
         yield parts.gateway
 
 
-def _ledger(config: Config, home: Home, executor: ThreadPoolExecutor) -> Ledger:
-    """Its days are those of the default agent's owner."""
-    default = config.agents.resolve(config.agents.default_id)
-    zone = (default.time_zone if default else None) or local_time_zone()
-    return Ledger.open(
-        home.journals, config.models, executor=executor, clock=system_clock, zone=ZoneInfo(zone)
-    )
-
-
 def _roster(site: _Site, settings: Sequence[AgentSettings], stack: AsyncExitStack, *, write: bool) -> Roster:
     indexes = {one.id: index for one in settings if (index := _index(site, one, stack))}
     agents = {one.id: _agent(site, one, indexes, stack, write=write) for one in settings}
@@ -128,7 +119,9 @@ def _roster(site: _Site, settings: Sequence[AgentSettings], stack: AsyncExitStac
 def _site(config: Config, home: Home, environ: Mapping[str, str], stack: AsyncExitStack) -> _Site:
     """What all agents share, opened."""
     executor = ThreadPoolExecutor(1, thread_name_prefix="journal")
-    ledger = _ledger(config, home, executor)
+    owner = config.agents.resolve(config.agents.default_id)
+    zone = ZoneInfo((owner.time_zone if owner else None) or local_time_zone())
+    ledger = Ledger.open(home.journals, config.models, executor=executor, clock=system_clock, zone=zone)
     stack.callback(ledger.close)
     stack.enter_context(executor)
     models = Models(config.models, environ=environ, clock=system_clock, check=ledger.check)

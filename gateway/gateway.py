@@ -17,7 +17,7 @@ from agents.model.provider import ModelError, TextDelta
 from agents.outcome import Outcome
 from agents.turn import OnEvent, Turn
 from agents.workspace import WorkspaceError
-from gateway.commands.obey import Commands
+from gateway.commands.obey import Commands, Hooks
 from gateway.commands.table import Typed
 from gateway.endings import Endings
 from gateway.envelope import envelope
@@ -85,30 +85,35 @@ class Gateway:
         self._max_text_chars = max_text_chars
         self.insight = Insight(read=self.entries, ledger=ledger, window=window, zone=self._zone)
         self.usage, self.context = self.insight.usage, self.insight.context
-        self.lifecycle = Lifecycle(
-            roster=roster,
-            registry=registry,
-            endings=endings,
-            settings=sessions,
-            clock=clock,
-            new_id=new_id,
-            executor=executor,
-            background=lambda lane, work: _forget(self.lanes.submit(lane, work)),
-        )
-        hooks = SessionCommands(
-            roster=roster,
-            registry=registry,
-            lifecycle=self.lifecycle,
-            models=models,
-            clock=clock,
-            begin=self._begin,
-        ).hooks()
-        self._commands = Commands(self, hooks=hooks, clock=clock, version=version)
+        self.lifecycle = self._life(endings, sessions, new_id)
+        self._commands = Commands(self, hooks=self._hooks(), clock=clock, version=version)
         memories = Memories(roster=roster)
         self.memory_search, self.memory_read = memories.search, memories.read
         self.memory_sync, self.memory_status = memories.sync, memories.status
         self.memory_watch = memories.watch
         self.sessions_search, self.catch_up = memories.sessions_search, memories.catch_up
+
+    def _life(self, endings: Endings, settings: SessionsSettings, new_id: Callable[[], str]) -> Lifecycle:
+        return Lifecycle(
+            roster=self._roster,
+            registry=self._registry,
+            endings=endings,
+            settings=settings,
+            clock=self._clock,
+            new_id=new_id,
+            executor=self._executor,
+            background=lambda lane, work: _forget(self.lanes.submit(lane, work)),
+        )
+
+    def _hooks(self) -> Hooks:
+        return SessionCommands(
+            roster=self._roster,
+            registry=self._registry,
+            lifecycle=self.lifecycle,
+            models=self.models,
+            clock=self._clock,
+            begin=self._begin,
+        ).hooks()
 
     def agents(self) -> list[str]:
         return list(self._roster.agents)

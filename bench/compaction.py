@@ -3,7 +3,7 @@
 The whole agent runs; only its model is scripted, once as one that writes nothing down and knows nothing, once
 as one that notes and summarises part of it. A fact is found when all of its words that matter stand in one
 passage of what the model sees at the end (summary and kept part) or of a memory note. Facts are names, paths,
-rules, decisions and tasks, said by the person, by the model, or by a tool.
+rules, decisions and tasks, said by the person or the model, or found by a tool and told by the model.
 """
 
 import argparse
@@ -151,7 +151,7 @@ class Keeper:
         fact = self.facts.get(self.turn)
         if isinstance(newest, User) and (self.turn % 7 == 0 or (fact and fact.by == "tool")):
             return ToolCall(id=f"c{self.asked}", name="look", arguments={"turn": self.turn})
-        said = fact.said if fact and fact.by == "model" else ""
+        said = fact.said if fact and fact.by != "person" else ""
         return Text(text=self.month.text(f"{said} In answer {self.turn}.", 1_200))
 
     def _kept(self, request: ModelRequest) -> list[str]:
@@ -228,15 +228,8 @@ def main() -> None:
     turns = parser.parse_args().turns
     logging.disable()
     table = Table(title=f"{FACTS} facts in {turns:,} turns, window {WINDOW:,}")
-    for column in (
-        "the model",
-        "compactions",
-        "seen at the end",
-        "only in notes",
-        "found",
-        "lost",
-        "seconds",
-    ):
+    columns = ("the model", "compactions", "tokens", "seen", "by result_get", "in notes", "found", "lost")
+    for column in (*columns, "seconds"):
         table.add_column(column, justify="left" if column in ("the model", "lost") else "right")
     facts, month = planted(turns), Month(4)
     for name, share in MODELS:

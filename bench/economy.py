@@ -5,7 +5,8 @@ the model is scripted, and an exact count of the vendor's cache stands behind it
 and differ in one behaviour. Costs are in millions of base-input tokens: a cache write costs 1.25 (5 minutes)
 or 2 (1 hour), a read 0.1, an answer 5. Every request of a turn that begins with a warm cache must extend the
 one before it byte for byte, unless the transcript has a reason (the owner's edit, a compaction): else it ends
-with an error.
+with an error. Beside the share of warm turns stands what could be cached at most, the rest being new; "sent
+before" is the share read of those tokens in warm turns that the request before had as well.
 """
 
 import argparse
@@ -35,15 +36,13 @@ from agents.turn import Turn
 from agents.workspace import Workspace
 from bench.agent import ZONE, agent
 from bench.month import BEGIN, Asked, Month
-from bench.vendor import WIRE, Asking, Vendor, Way
+from bench.vendor import WIRE, Lived, Vendor, Way
 from sessions.entries import Compacted, Custom, Entry
 from sessions.key import SessionKey
 from sessions.reset import is_stale, rule_for
 from sessions.settings import NoteEvent, SessionsSettings
 
 MAIN = SessionKey(agent="main", kind="main")
-WRITE = {"5m": 1.25, "1h": 2.0, None: 1.0}
-READ, ANSWER = 0.1, 5.0
 TTLS: tuple[CacheTtl, ...] = ("5m", "1h")
 REFERENCE = Way(name="the reference's behaviour", pruning=False, alike=True)
 WAYS = (
@@ -137,47 +136,6 @@ def vendor_night(after: datetime) -> datetime:
     return four if four > local else four + timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lived:
-    """What a month came to."""
-
-    way: Way
-    ttl: CacheTtl | None
-    bill: list[Asking]
-    turns: int
-    compactions: int
-    refreshed: dict[str, int]
-    breaks: int
-
-    @property
-    def cost(self) -> float:
-        """Of prompts, in base-input tokens."""
-        return sum(
-            one.counted.input + WRITE[self.ttl] * one.counted.write + READ * one.counted.read
-            for one in self.bill
-        )
-
-    @property
-    def answers(self) -> float:
-        return ANSWER * sum(one.output for one in self.bill)
-
-    @property
-    def tokens(self) -> int:
-        return sum(one.counted.prompt for one in self.bill)
-
-    def share(self, *, warm: bool) -> float:
-        """Of prompt tokens, those read from the cache."""
-        counted = [one.counted for one in self.bill if one.warm or not warm]
-        return sum(one.read for one in counted) / max(1, sum(one.prompt for one in counted))
-
-    @property
-    def again(self) -> float:
-        """In warm turns: of the tokens that the request before had as well, those read from the cache."""
-        warm = [one for one in self.bill if one.warm and one.origin == "turn"]
-        read = sum(min(one.counted.read, one.repeated) for one in warm)
-        return read / max(1, sum(one.repeated for one in warm))
-
-
 def fetching(month: Month) -> Tool:
     """A tool that answers as many characters as it is asked for."""
 
@@ -239,7 +197,7 @@ def lived(way: Way, ttl: CacheTtl | None, month: Month, daily: bool) -> Lived:  
 def table(ttl: CacheTtl, lives: Sequence[Lived], how: str) -> Table:
     table = Table(title=f"what a month costs, cache kept {ttl}, {how}")
     columns = ("", "prompts", "against ref.", "with answers", "against ref.", "cached: all", "warm turns")
-    for column in (*columns, "warm, repeated", "tokens/turn", "compactions"):
+    for column in (*columns, "sent before", "tokens/turn", "compactions"):
         table.add_column(column, justify="left" if not column else "right")
     reference = next(one for one in lives if one.way == REFERENCE)
     for one in lives:
@@ -251,7 +209,7 @@ def table(ttl: CacheTtl, lives: Sequence[Lived], how: str) -> Table:
             f"{whole / 1e6:.2f} M",
             f"{whole / other - 1:+.0%}",
             f"{one.share(warm=False):.1%}",
-            f"{one.share(warm=True):.1%}" if one.way.cached else "-",
+            f"{one.share(warm=True):.1%} of {one.most:.1%}" if one.way.cached else "-",
             f"{one.again:.1%}" if one.way.cached else "-",
             f"{one.tokens / one.turns:,.0f}",
             str(one.compactions),
@@ -282,7 +240,7 @@ def main() -> None:
     parser.add_argument("--no-daily", action="store_true", help="no daily reset: sessions end with /new only")
     parser.add_argument("--jobs", type=int, default=2)
     chosen = parser.parse_args()
-    console, month = Console(width=150), Month(chosen.seed, chosen.days)
+    console, month = Console(width=160), Month(chosen.seed, chosen.days)
     with ProcessPoolExecutor(chosen.jobs) as pool:
         running = {
             (way, ttl): pool.submit(lived, way, ttl, month, not chosen.no_daily)

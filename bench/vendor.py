@@ -17,6 +17,8 @@ from sessions.settings import PruningSettings
 from sessions.silence import NO_REPLY
 from sessions.summary import HEADINGS
 
+WRITE = {"5m": 1.25, "1h": 2.0, None: 1.0}
+READ, ANSWER = 0.1, 5.0
 WIRE = Spelling(
     api="anthropic_messages",
     provider="anthropic",
@@ -206,3 +208,50 @@ class Vendor:
         if not (self.may_change or body.startswith(self.last_body)):
             self.breaks += 1
         self.last_body, self.may_change = body.rstrip(b"]}"), False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lived:
+    """What a month came to."""
+
+    way: Way
+    ttl: CacheTtl | None
+    bill: list[Asking]
+    turns: int
+    compactions: int
+    refreshed: dict[str, int]
+    breaks: int
+
+    @property
+    def cost(self) -> float:
+        """Of prompts, in base-input tokens."""
+        return sum(
+            one.counted.input + WRITE[self.ttl] * one.counted.write + READ * one.counted.read
+            for one in self.bill
+        )
+
+    @property
+    def answers(self) -> float:
+        return ANSWER * sum(one.output for one in self.bill)
+
+    @property
+    def tokens(self) -> int:
+        return sum(one.counted.prompt for one in self.bill)
+
+    def share(self, *, warm: bool) -> float:
+        """Of prompt tokens, those read from the cache."""
+        counted = [one.counted for one in self.bill if one.warm or not warm]
+        return sum(one.read for one in counted) / max(1, sum(one.prompt for one in counted))
+
+    @property
+    def most(self) -> float:
+        """The share of warm turns if all that was sent before were read: the rest is new."""
+        warm = [one for one in self.bill if one.warm]
+        return sum(one.repeated for one in warm) / max(1, sum(one.counted.prompt for one in warm))
+
+    @property
+    def again(self) -> float:
+        """In warm turns: of the tokens that the request before had as well, those read from the cache."""
+        warm = [one for one in self.bill if one.warm and one.origin == "turn"]
+        read = sum(min(one.counted.read, one.repeated) for one in warm)
+        return read / max(1, sum(one.repeated for one in warm))

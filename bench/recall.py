@@ -71,38 +71,31 @@ class Score:
 
 
 class Ours:
-    """An index over one conversation, searched with rules of one's own."""
+    """An index over one conversation, searched with rules of one's own; for one thread."""
 
-    def __init__(self, database: Database, embedder: KeptVectors) -> None:
-        self._database = database
-        self._embedder = embedder
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
         self._analyzer = Analyzer()
-        self._texts: dict[int, tuple[str, str]] = {}
+        self._texts = _chunk_texts(connection)
 
-    async def ask(self, text: str, rules: Rules, *, meaning: bool = True, whole: bool = False) -> Shown:
+    def ask(self, text: str, rules: Rules, meaning: Meaning | None, *, whole: bool = False) -> Shown:
         """`whole`: the default results by a search of their own, as anybody gets them; otherwise out of the
         passages that were read for the longer list, which saves half of the time."""
-        said = None
-        if meaning:
-            (vector,) = await self._embedder.embed([text], kind="query")
-            said = Meaning(vector=vector, floor=self._embedder.floor, ceiling=self._embedder.ceiling)
-        question = Question(text=text, meaning=said, rules=rules)
-        more = await self._more(replace(question, rules=replace(rules, max_results=MANY)))
+        question = Question(text=text, meaning=meaning, rules=rules)
+        more = self._more(replace(question, rules=replace(rules, max_results=MANY)))
         if not whole:
             return replace(more, few=more.many[: rules.max_results])
-        answer = await self._database.read(partial(find, question=question, analyzer=self._analyzer))
+        answer = find(self._connection, question, self._analyzer)
         return replace(more, few=[(hit.path, hit.snippet) for hit in answer.hits])
 
-    async def _more(self, question: Question) -> Shown:
+    def _more(self, question: Question) -> Shown:
         """Chunks are in the order of their own scores, without those of their passages."""
         rules = question.rules
-        found = await self._database.read(partial(gather, question=question, analyzer=self._analyzer))
+        found = gather(self._connection, question, self._analyzer)
         texts = {one.row.id: (one.path, one.row.text) for one in found}
         many = [texts[one.found.id] for one in rank(map(ranked, found), rules).placed]
         weigh = partial(fuse, vector_weight=rules.vector_weight, text_weight=rules.text_weight)
         scores = {one.row.chunk: weigh(one.scores) for one in found}
-        if not self._texts:
-            self._texts = await self._database.read(_chunk_texts)
         order = sorted(scores, key=lambda id_: -scores[id_])
         return Shown(few=[], many=many, chunks=[self._texts[id_] for id_ in order])
 
@@ -152,54 +145,61 @@ async def one_talk(talk: Talk, folder: Path, embedder: KeptVectors, *, alone: bo
     index = MemoryIndex(workspace=workspace, database=database, settings=DEFAULT, embedder=embedder)
     await index.sync()
     await index.aclose()
-    opened = Database(database)
-    ours = Ours(opened, embedder)
-    newest = max(talk.notes)[7:17]
-    aged = replace(RULES, decay=Decay(today=_day(newest), half_life_days=30, floor=0.5))
     cut = [
         one for path, text in talk.notes.items() for one in chunk(text, path=path, settings=DEFAULT.chunking)
     ]
     rivals = Rivals(cut, await embedder.embed([one.text for one in cut], kind="document"))
+    vectors = await embedder.embed([asked.text for asked in talk.asked], kind="query")
+    meanings = [Meaning(vector=one, floor=embedder.floor, ceiling=embedder.ceiling) for one in vectors]
+    opened = Database(database)
+    try:
+        return await opened.read(
+            lambda connection: all_scores(connection, talk, meanings, None if alone else rivals)
+        )
+    finally:
+        await opened.aclose()
+
+
+def all_scores(
+    connection: apsw.Connection, talk: Talk, meanings: Sequence[Meaning], rivals: Rivals | None
+) -> dict[str, list[Score]]:
+    ours = Ours(connection)
+    newest = date.fromisoformat(max(talk.notes)[7:17])
+    aged = replace(RULES, decay=Decay(today=newest, half_life_days=30, floor=0.5))
+    scores: dict[str, list[Score]] = {}
+    for asked, meaning in zip(talk.asked, meanings, strict=True):
+        rows = {"clawd": ours.ask(asked.text, RULES, meaning, whole=True)}
+        if rivals is None:
+            rows["clawd, decay on"] = ours.ask(asked.text, aged, meaning)
+        else:
+            rows["clawd, words alone"] = ours.ask(asked.text, RULES, None)
+            rows["clawd, meaning alone"] = ours.ask(
+                asked.text, replace(RULES, text_weight=0, vector_weight=1), meaning
+            )
+            rows |= others(rivals, asked, meaning)
+        _add(scores, rows, asked)
+    return scores
+
+
+def others(rivals: Rivals, asked: Asked, meaning: Meaning) -> dict[str, Shown]:
     procedures: dict[str, Procedure] = {
         "January procedure": rivals.january,
         "July procedure": rivals.july,
         "BM25 alone, best windows": rivals.bm25,
         "vectors alone": rivals.vectors,
     }
-    scores: dict[str, list[Score]] = {}
-    for asked in talk.asked:
-        rows = {
-            "clawd": await ours.ask(asked.text, RULES, whole=True),
-        }
-        if alone:
-            rows["clawd, decay on"] = await ours.ask(asked.text, aged)
-            _add(scores, rows, asked)
-            continue
-        rows |= {
-            "clawd, words alone": await ours.ask(asked.text, RULES, meaning=False),
-            "clawd, meaning alone": await ours.ask(
-                asked.text, replace(RULES, text_weight=0, vector_weight=1)
-            ),
-        }
-        (vector,) = await embedder.embed([asked.text], kind="query")
-        for name, procedure in procedures.items():
-            found = [
-                ((cut[i].path, text), (cut[i].path, cut[i].text)) for i, text in procedure(asked.text, vector)
-            ]
-            shown = [one for one, _ in found]
-            rows[name] = Shown(few=shown[:6], many=shown, chunks=[whole for _, whole in found])
-        _add(scores, rows, asked)
-    await opened.aclose()
-    return scores
+    rows: dict[str, Shown] = {}
+    for name, procedure in procedures.items():
+        found = procedure(asked.text, meaning.vector)
+        shown = [(rivals.chunks[i].path, text) for i, text in found]
+        chunks = [(rivals.chunks[i].path, rivals.chunks[i].text) for i, _ in found]
+        rows[name] = Shown(few=shown[:6], many=shown, chunks=chunks)
+    return rows
 
 
 def _add(scores: dict[str, list[Score]], rows: dict[str, Shown], asked: Asked) -> None:
     for name, got in rows.items():
         scores.setdefault(name, []).append(score(asked, got))
-
-
-def _day(text: str) -> date:
-    return date.fromisoformat(text)
 
 
 async def conversations(path: Path, console: Console) -> None:

@@ -1,6 +1,8 @@
 """What was embedded before, so that no text is embedded twice: bounded, the longest unused out first."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import apsw
@@ -89,6 +91,18 @@ def stored_vectors(connection: apsw.Connection, embedder: Embedder, after: int) 
     )
     key = (embedder.provider, embedder.model, embedder.version)
     return [(*key, hash_, vector, 0) for _, hash_, vector in rows], _number(rows, after)
+
+
+def rows_of(path: Path) -> Iterator[list[Row]]:
+    """What can be read of the cache in another file, perhaps a damaged one, or one of another version."""
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        rows = connection.execute("SELECT provider, model, version, hash, vector, 0 FROM embedding_cache")
+        while some := list(islice(rows, _AT_ONCE)):
+            yield some
+        connection.close()
+    except apsw.Error:
+        return
 
 
 def put_rows(connection: apsw.Connection, rows: Iterable[Row]) -> None:

@@ -70,6 +70,8 @@ class Rebuild:
         if outcome.unavailable is not None and old is not None:
             return outcome
         done = await self._copy_cache(made, 0)
+        # Long ago the first notes were read: what changed since is taken in before the others have to wait.
+        outcome = outcome.joined_by(await self._indexer.make(made, self._database, embedder, order))
         async with quiet:
             last = await self._indexer.make(made, self._database, embedder, order)
             await self._copy_cache(made, done)

@@ -5,12 +5,13 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import apsw
 
-from memory import queries
+from memory import cache, queries
 from memory.database import Broken, Database, DatabaseClosed, DatabaseUnusable
 from memory.embed.embedder import Embedder, MemoryUnavailable
 from memory.indexer import Indexer
@@ -158,7 +159,7 @@ class Upkeep:
         if outcome.changed is not None and not order.accept and not self._rules.free:
             outcome.unavailable = self.other_model(outcome.changed.made_with, outcome.changed.now)
             return False
-        if outcome.changed is None and not outcome.recut:
+        if (outcome.changed is None and not outcome.recut) or self.resting():
             return False
         failure = self._recent(self._rebuild_failure)
         outcome.unavailable = outcome.unavailable or failure
@@ -184,7 +185,7 @@ class Upkeep:
         return self.rebuilding
 
     async def _guarded_rebuild(self, order: Order) -> Outcome:
-        embedder = None if self.resting() else self._embedder
+        embedder = self._embedder if order.force or not self.resting() else None
         anew = Order(listeners=order.listeners)
         changes = self._changes
         try:
@@ -228,9 +229,12 @@ class Upkeep:
 
     async def _attempt(self, order: Order) -> Outcome:
         embedder = None if self.resting() else self._embedder
+        await self.database.read(queries.totals)  # opens the file, and sets a broken one aside
+        aside, self.database.set_aside = self.database.set_aside, None
+        if aside is not None:
+            await self._adopt(aside)
         outcome = await self._indexer.bring_up(self.database, embedder, order)
         self._note_failure(outcome, embedder)
-        aside, self.database.set_aside = self.database.set_aside, None
         if aside is not None:
             warning = (
                 f"The memory index was damaged, or of another version: it was set aside as {aside} and made "
@@ -239,6 +243,12 @@ class Upkeep:
             logger.warning("%s", warning)
             outcome.warnings.append(warning)
         return outcome
+
+    async def _adopt(self, aside: Path) -> None:
+        """Keep what can be read of the vectors in a file that was set aside."""
+        batches = cache.rows_of(aside)
+        while rows := await asyncio.to_thread(next, batches, None):
+            await self.database.run(partial(cache.put_rows, rows=rows))
 
     def _note_failure(self, outcome: Outcome, embedder: Embedder | None) -> None:
         if outcome.unavailable is not None and embedder is not None:

@@ -180,6 +180,33 @@ async def test_b02_by_words_alone_nothing_is_lost(notes: Notes, make_index: Make
         assert [hit.path for hit in (await index.search("quartz")).hits] == ["MEMORY.md"]
 
 
+async def test_vectors_outlive_an_index_of_another_version(
+    tmp_path: Path, notes: Notes, make_index: MakeIndex
+) -> None:
+    notes.write({f"memory/{i}.md": f"bicycle {i}" for i in range(5)})
+    first = make_index(FakeEmbedder())
+    await first.sync()
+    await first.aclose()
+    stored(database(tmp_path), "UPDATE meta SET value = 'of long ago' WHERE key = 'schema'")
+    embedder = FakeEmbedder()
+    report = await make_index(embedder).sync()
+    assert (report.files, report.waiting, embedder.asked) == (5, 0, [])
+    assert "another version" in report.warnings[0]
+
+
+@pytest.mark.parametrize("force", [False, True])
+async def test_a_model_that_rests_is_not_a_reason_to_lose_vectors(
+    tmp_path: Path, notes: Notes, make_index: MakeIndex, force: bool
+) -> None:
+    notes.write({"memory/a.md": "some words in a line\n" * 40})
+    await make_index(FakeEmbedder()).sync()
+    embedder = FakeEmbedder(failure="the model is not there")
+    index = make_index(embedder, chunking=ChunkingSettings(tokens=100))
+    for _ in range(2):
+        await index.sync(force=force)
+    assert (await make_index(FakeEmbedder()).search("words")).mode == "hybrid"
+
+
 async def test_b84_what_a_killed_process_left_is_removed_and_the_old_index_answers(
     tmp_path: Path, notes: Notes, make_index: MakeIndex
 ) -> None:

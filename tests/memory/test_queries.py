@@ -60,7 +60,9 @@ async def test_b82_a_vector_again_replaces_the_old_one(database: Database) -> No
 
 async def test_b82_a_vector_of_the_wrong_size_changes_nothing(database: Database) -> None:
     ((_, hash_, _),) = await database.read(partial(queries.waiting, limit=9))
-    wrong = partial(queries.put_vectors, vectors={hash_: array("f", [1.0] * 9).tobytes()}, passages=[(3, hash_)])
+    wrong = partial(
+        queries.put_vectors, vectors={hash_: array("f", [1.0] * 9).tobytes()}, passages=[(3, hash_)]
+    )
     with pytest.raises(apsw.SQLError, match=r"[Dd]imension"):
         await database.run(wrong)
     assert (await database.read(queries.totals)).waiting == 1

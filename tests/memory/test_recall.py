@@ -78,7 +78,7 @@ async def test_a_chunk_is_found_by_its_headings_and_its_date(notes: Notes, make_
         result = await make_index().search(question, min_score=0.6)
         assert set(paths(result)) == {"memory/2026-01-05.md"}, question
         assert len(result.hits) > 1
-    assert not result.hits[-1].snippet.startswith("2026")
+        assert not result.hits[-1].snippet.startswith("2026")
 
 
 @pytest.mark.parametrize("enabled", [False, True])

@@ -85,11 +85,11 @@ def _after(results: list[ToolResult], said: str, words: Phrases, start: int) -> 
     if last.name == "write":
         day = re.search(r"memory/\S+?\.md", text_of(last.parts))
         return words.noted.format(path=day.group() if day else "memory/")
-    found, problem = _hits(text_of(last.parts))
+    found, problem, weak = _hits(text_of(last.parts))
     if problem:
         return f"{words.failed} {problem}"
     if found:
-        heading = words.found if len(results) == 1 else words.uncertain
+        heading = words.uncertain if weak or len(results) > 1 else words.found
         return "\n\n".join([heading, *(_quote(hit) for hit in found[:3])])
     if len(results) == 1:
         query: JsonObject = {"query": intent(said)[1], "max_results": 3, "min_score": 0}
@@ -97,17 +97,19 @@ def _after(results: list[ToolResult], said: str, words: Phrases, start: int) -> 
     return words.nothing
 
 
-def _hits(text: str) -> tuple[list[JsonObject], str]:
+def _hits(text: str) -> tuple[list[JsonObject], str, bool]:
+    """The passages, what went wrong, and whether the passages are below what counts as an answer."""
     try:
         answer: Json = json.loads(text)
     except ValueError:
-        return [], text
+        return [], text, False
     if not isinstance(answer, dict):
-        return [], text
+        return [], text, False
     if answer.get("unavailable"):
-        return [], f"{answer.get('error', '')} {answer.get('action', '')}".strip()
+        return [], f"{answer.get('error', '')} {answer.get('action', '')}".strip(), False
     results = answer.get("results")
-    return [hit for hit in results if isinstance(hit, dict)] if isinstance(results, list) else [], ""
+    hits = [hit for hit in results if isinstance(hit, dict)] if isinstance(results, list) else []
+    return hits, "", bool(answer.get("relaxed"))
 
 
 def _quote(hit: JsonObject) -> str:

@@ -180,6 +180,15 @@ async def test_when_nothing_passes_the_nearest_are_shown_as_uncertain() -> None:
     assert "memory/2026-04-02.md:3-4" in said.text
 
 
+async def test_weak_passages_are_marked_as_uncertain() -> None:
+    question = asked("who is my dentist?")
+    step = await answer(question)
+
+    said = await answer(question, step, result(step, json.dumps({"results": [HIT], "relaxed": True})))
+
+    assert "may be unrelated" in said.text
+
+
 @pytest.mark.parametrize(
     ("text", "failed", "expected"),
     [

@@ -183,8 +183,8 @@ def all_scores(
 
 def others(rivals: Rivals, asked: Asked, meaning: Meaning) -> dict[str, Shown]:
     procedures: dict[str, Procedure] = {
-        "January procedure": rivals.january,
-        "July procedure": rivals.july,
+        "Clawdbot 2026.1 procedure": rivals.january,
+        "OpenClaw 2026.7 procedure": rivals.july,
         "BM25 alone, best windows": rivals.bm25,
         "vectors alone": rivals.vectors,
     }

@@ -42,7 +42,7 @@ class Rivals:
         )
 
     def january(self, question: str, vector: Vector) -> Ranked:
-        """Clawdbot 2026.1: AND of all words, a constant text score, raw cosines, minimum 0.35, heads of chunks."""
+        """Clawdbot 2026.1: AND of all words, constant text score, raw cosines, minimum 0.35, heads."""
         words = self._match(re.findall(r"[A-Za-z0-9_]+", question), CANDIDATES)
         scores = {i: VECTOR * cosine for i, cosine in self._nearest(vector)}
         for i in words:
@@ -50,7 +50,7 @@ class Rivals:
         return self._heads(_above(scores))
 
     def july(self, question: str, vector: Vector) -> Ranked:
-        """OpenClaw 2026.7: a text score by rank and, when no chunk has all words, one word after the other."""
+        """OpenClaw 2026.7: a text score by rank; when no chunk has all words, one word after the other."""
         tokens = re.findall(r"\w+", question)
         ranks = self._match(tokens, CANDIDATES)
         if not ranks:

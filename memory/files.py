@@ -59,7 +59,7 @@ class NoteFile:
 def list_files(workspace: Path, extras: Sequence[Extra] = ()) -> Listing:
     """Every memory file, MEMORY.md first, then by path, then those of the extras. Of hard links to one file,
     only the first."""
-    walk = _Walk(wanted=is_memory_path, entered=lambda path: path.split("/", 1)[0] == FOLDER)
+    walk = _Walk(wanted=_is_named_as_note, entered=lambda path: path.split("/", 1)[0] == FOLDER)
     if workspace.is_dir():
         walk.go(workspace)
     else:
@@ -102,6 +102,11 @@ def _walk_folders(folder: Path, folders: set[Path], workspace: Path) -> None:
         if not is_reference(workspace, path):
             folders.add(path)
             _walk_folders(path, folders, workspace)
+
+
+def _is_named_as_note(path: str) -> bool:
+    """`is_memory_path` where ignored names are left out already."""
+    return path == ROOT_NOTE or (path.startswith(FOLDER + "/") and path.endswith(".md"))
 
 
 def _list_extra(workspace: Path, extra: Extra) -> "_Walk":
@@ -155,7 +160,7 @@ class _Walk:
                 self._add(entry, path)
 
     def _add(self, entry: os.DirEntry[str], path: str) -> None:
-        if _printable(path) != path:
+        if not path.isascii() and _printable(path) != path:
             self.problem(path, "its name is not UTF-8; rename it")
             return
         try:
@@ -181,10 +186,11 @@ def _found(path: str, info: os.stat_result) -> FoundFile:
 
 def is_memory_path(path: str) -> bool:
     """Whether a path relative to the workspace, already free of "." and "..", may be a memory file."""
-    parts = PurePosixPath(path).parts
-    if any(is_ignored(part) for part in parts):
+    if path == ROOT_NOTE:
+        return True
+    if not (path.startswith(FOLDER + "/") and path.endswith(".md")):
         return False
-    return path == ROOT_NOTE or (len(parts) > 1 and parts[0] == FOLDER and path.endswith(".md"))
+    return not any(is_ignored(part) for part in path.split("/"))
 
 
 def confine(workspace: Path, path: str) -> str:

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -152,7 +152,7 @@ class Keeper:
         if isinstance(newest, User) and (self.turn % 7 == 0 or (fact and fact.by == "tool")):
             return ToolCall(id=f"c{self.asked}", name="look", arguments={"turn": self.turn})
         said = fact.said if fact and fact.by != "person" else ""
-        return Text(text=self.month.text(f"{said} In answer {self.turn}.", 1_200))
+        return Text(text=self.month.text(f"{said} In answer {self.turn}.", 1_400))
 
     def _kept(self, request: ModelRequest) -> list[str]:
         seen = "\n".join(text_of(message.parts) for message in request.messages)
@@ -222,37 +222,36 @@ async def talk(keeper: Keeper, turns: int, place: Path, executor: ThreadPoolExec
     )
 
 
+def row(name: str, share: float, turns: int) -> tuple[str, ...]:
+    begun = time.perf_counter()
+    logging.disable()
+    facts = planted(turns)
+    keeper = Keeper(Month(4, days=1), {fact.turn: fact for fact in facts}, share)
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as executor:
+        kept = asyncio.run(talk(keeper, turns, Path(folder), executor))
+    left, counts = list(facts), []
+    for passages in (kept.seen, kept.fetched, kept.notes):
+        missing = [fact for fact in left if not fact.is_in(passages)]
+        counts.append(len(left) - len(missing))
+        left = missing
+    lost = [f"{fact.kind} by {fact.by}" for fact in left]
+    told = ", ".join(f"{lost.count(kind)} {kind}" for kind in sorted(set(lost))) or "none"
+    found, seconds = f"{FACTS - len(lost)} of {FACTS}", f"{time.perf_counter() - begun:.0f}"
+    return (name, str(kept.compactions), f"{kept.tokens:,}", *map(str, counts), found, told, seconds)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=3_000)
-    turns = parser.parse_args().turns
-    logging.disable()
-    table = Table(title=f"{FACTS} facts in {turns:,} turns, window {WINDOW:,}")
+    parser.add_argument("--jobs", type=int, default=2)
+    chosen = parser.parse_args()
+    table = Table(title=f"{FACTS} facts in {chosen.turns:,} turns, window {WINDOW:,}")
     columns = ("the model", "compactions", "tokens", "seen", "by result_get", "in notes", "found", "lost")
     for column in (*columns, "seconds"):
         table.add_column(column, justify="left" if column in ("the model", "lost") else "right")
-    facts, month = planted(turns), Month(4)
-    for name, share in MODELS:
-        begun = time.perf_counter()
-        keeper = Keeper(month, {fact.turn: fact for fact in facts}, share)
-        with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as executor:
-            kept = asyncio.run(talk(keeper, turns, Path(folder), executor))
-        left, counts = list(facts), []
-        for passages in (kept.seen, kept.fetched, kept.notes):
-            missing = [fact for fact in left if not fact.is_in(passages)]
-            counts.append(len(left) - len(missing))
-            left = missing
-        lost = [f"{fact.kind} by {fact.by}" for fact in left]
-        told = ", ".join(f"{lost.count(kind)} {kind}" for kind in sorted(set(lost))) or "none"
-        table.add_row(
-            name,
-            str(kept.compactions),
-            f"{kept.tokens:,}",
-            *map(str, counts),
-            f"{FACTS - len(lost)} of {FACTS}",
-            told,
-            f"{time.perf_counter() - begun:.0f}",
-        )
+    with ProcessPoolExecutor(chosen.jobs) as pool:
+        for one in [pool.submit(row, name, share, chosen.turns) for name, share in MODELS]:
+            table.add_row(*one.result())
     Console(width=130).print(table)
     print("Aims: 10 compactions or more, 200 of 200 found.")
 

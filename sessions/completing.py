@@ -5,7 +5,18 @@ from dataclasses import dataclass
 
 from sessions.compaction import CutPart
 from sessions.identifiers import Held, identifiers
-from sessions.points import SENTENCE_CHARS, VITAL, Lines, Point, around, clip, covered, points_of, words_of
+from sessions.points import (
+    LESSER,
+    SENTENCE_CHARS,
+    VITAL,
+    Lines,
+    Point,
+    around,
+    clip,
+    covered,
+    points_of,
+    words_of,
+)
 from sessions.summary import HEADINGS, IDENTIFIERS, NOTHING, REQUEST, sections
 from sessions.tokens import estimate
 
@@ -145,7 +156,8 @@ def _lines(
                 f"{lack.identifier} {lack.context if lack.context.startswith('(') and chars else ''}".strip()
             )
         shown.add(text)
-        lines[lack.heading, f"- {' '.join(text.split()).removeprefix('- ')}"] = None
+        words = " ".join(text.split()).removeprefix("- ").removeprefix(LESSER)
+        lines[lack.heading, f"{'- ' if lack.rank <= VITAL else LESSER}{words}"] = None
     return list(lines)
 
 

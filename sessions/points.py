@@ -21,11 +21,12 @@ _RANK: dict[Who, int] = {"earlier": 0, "person": 0, "assistant": 2, "call": 4, "
 _WEAK = 6
 VITAL = 3
 """Up to this rank: what people and the model said. Beyond it: what only tools had, and mere numbers."""
+LESSER = "· "
+"""Begins a line that code added for what is not vital, so that the next summary can tell."""
 
 _WORDS = re.compile(r"[^\W\d_]{4,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
 _SENTENCE_END = re.compile("(?<=[.!?\u3002\uff01\uff1f])\\s+|\n+|(?<=[\u3002\uff01\uff1f])")
-_BRACKETS = re.compile(r"\(\w*\)")
-_COUNTED = re.compile(r"[-*\s]*and \d+ more in the transcript")
+_COUNTED = re.compile(r"[-*·\s]*and \d+ more in the transcript")
 _MARKERS = (
     (
         CONSTRAINTS,
@@ -70,7 +71,7 @@ def points_of(part: CutPart) -> Iterator[Point]:
     """Everything that should be held, the same identifier as often as it was said."""
     for heading, text in sections(part.earlier).items():
         for line in text.splitlines():
-            if line.strip("-* #").casefold() not in ("", NOTHING) and not _COUNTED.fullmatch(line):
+            if line.strip("-*· #").casefold() not in ("", NOTHING) and not _COUNTED.fullmatch(line):
                 yield from _of_earlier(line.strip(), DONE if heading in ("", REQUEST) else heading)
     for message in part.messages:
         match message:
@@ -83,17 +84,11 @@ def points_of(part: CutPart) -> Iterator[Point]:
 
 
 def _of_earlier(line: str, heading: str) -> Iterator[Point]:
-    """A line of the earlier summary. One that code once added matters no more than what it was made from."""
+    """A line of the earlier summary; a lesser one, which code had added, matters no more than it did."""
     rank = 0
-    if heading == IDENTIFIERS:
-        found = [one for one, _ in identifiers(line)]
-        rest = line
-        for one in found:
-            rest = rest.replace(one, "")
-        if not any(map(is_strong, found)):
-            rank = _WEAK
-        elif not words_of(_BRACKETS.sub("", rest)):
-            rank = _RANK["result"]
+    if line.startswith(LESSER):
+        strong = any(is_strong(found) for found, _ in identifiers(line))
+        rank = _RANK["result"] if strong else _WEAK
     for point in _of_text("earlier", line, heading):
         yield replace(point, rank=max(rank, point.rank))
 

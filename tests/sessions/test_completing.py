@@ -71,8 +71,8 @@ def test_what_is_lacking_is_added_with_its_sentence_where_it_belongs() -> None:
 
     assert "- We fly to Lisbon on flight TP-1363." in found[IDENTIFIERS]
     assert "ana@mail.example" in found[IDENTIFIERS]
-    assert "- plans/trip.md (write)" in found[IDENTIFIERS]
-    assert "- 8f3c21ab (read)" in found[IDENTIFIERS]
+    assert "· plans/trip.md (write)" in found[IDENTIFIERS]
+    assert "· 8f3c21ab (read)" in found[IDENTIFIERS]
     assert found[CONSTRAINTS] == "- Never book without my word!"
     assert found[TASKS] == "- Remind me to renew the passport."
     assert found[REQUEST] == "- in the person's words: Remind me to renew the passport."
@@ -157,6 +157,18 @@ def test_mere_numbers_and_what_only_tools_said_push_out_nothing_that_was_told() 
 
     assert all(text in summary for text in told)
     assert estimate(summary) < 1_400
+
+
+def test_what_the_model_wrote_matters_wherever_it_wrote_it() -> None:
+    earlier = f"## {IDENTIFIERS}\n- locker 345 is Ana's\n· files/1/note.txt\n· It cost 17."
+
+    lacks = check_summary(EMPTY, part(earlier=earlier)).lacks
+
+    assert [(lack.context[:9], lack.rank <= 3) for lack in lacks if not lack.identifier] == [
+        ("- locker ", True),
+        ("· files/1", False),
+        ("· It cost", False),
+    ]
 
 
 def test_mere_numbers_are_no_reason_to_ask_the_model_again() -> None:

@@ -34,6 +34,7 @@ def connect(path: Path) -> apsw.Connection:
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(_BUSY_MS)
     connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA wal_autocheckpoint = 250")  # shorter checkpoints, inside more of the commits
     connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")  # of a new file
     return connection
 

@@ -9,7 +9,7 @@ from memory import queries
 from memory.database import Database
 from memory.queries import FileRow, NewChunk
 
-_AT_ONCE = 40  # chunks a transaction stores or removes: some 15 ms
+_AT_ONCE = 24  # chunks a transaction stores or removes: some 10 ms
 
 
 class Storing:

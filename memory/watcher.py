@@ -7,9 +7,12 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from memory.extras import is_ignored
+
+if TYPE_CHECKING:
+    from watchfiles import Change
 
 State: TypeAlias = Literal["off", "watching", "polling"]
 Events: TypeAlias = Callable[[Iterable[Path]], AsyncGenerator[set[str], None]]
@@ -156,9 +159,8 @@ def _nearest(folder: Path) -> Path:
 
 async def native(folders: Iterable[Path]) -> AsyncGenerator[set[str], None]:
     """The system's own notices. Raises OSError, RuntimeError, ImportError."""
-    from watchfiles import awatch  # noqa: PLC0415 (only a running gateway watches)
-
     stop = asyncio.Event()
+    awatch = await asyncio.to_thread(_awatch)  # its import takes some 100 ms
     changes = awatch(
         *folders,
         watch_filter=None,
@@ -185,3 +187,9 @@ async def native(folders: Iterable[Path]) -> AsyncGenerator[set[str], None]:
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
         await changes.aclose()
+
+
+def _awatch() -> "Callable[..., AsyncGenerator[set[tuple[Change, str]], None]]":
+    from watchfiles import awatch  # noqa: PLC0415 (only a running gateway watches)
+
+    return awatch

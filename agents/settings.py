@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 from typing import Annotated, Literal
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
     AfterValidator,
@@ -18,6 +17,7 @@ from pydantic import (
 
 from agents.model.provider import CacheTtl, ThinkingLevel
 from memory.settings import MemorySettings
+from sessions.settings import ModelName, TimeZoneName
 
 
 class Section(BaseModel):
@@ -32,23 +32,7 @@ def _agent_id(value: str) -> str:
     return value
 
 
-def _model_name(value: str) -> str:
-    if not re.fullmatch(r"[^/\s]+/\S+", value):
-        raise ValueError("must be written provider/model, for example anthropic/claude-sonnet-5-5")
-    return value
-
-
-def _time_zone(value: str) -> str:
-    try:
-        ZoneInfo(value)
-    except (ZoneInfoNotFoundError, OSError, ValueError) as error:
-        raise ValueError("is no IANA time zone name, for example Europe/Lisbon") from error
-    return value
-
-
 AgentId = Annotated[str, AfterValidator(_agent_id)]
-ModelName = Annotated[str, AfterValidator(_model_name)]
-TimeZoneName = Annotated[str, AfterValidator(_time_zone)]
 
 
 class PriceSettings(Section):

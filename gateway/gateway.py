@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
@@ -30,23 +30,17 @@ from gateway.roster import Agent, Roster
 from gateway.routing import api_session
 from gateway.session_commands import SessionCommands, owners_turn
 from gateway.usage import Ledger
-from gateway.views import CallReport, ChatReply, Refused
+from gateway.views import CallReport, ChatReply, Conversation, Refused
 from memory.orders import SyncProgress
 from sessions.entries import Entry
 from sessions.key import BadSessionKey, SessionKey
-from sessions.messages import Message, Usage
+from sessions.messages import Usage
 from sessions.registry import Registry, SessionRecord
 from sessions.settings import SessionsSettings
 
 OnProgress: TypeAlias = Callable[[SyncProgress], None]
 
 logger = logging.getLogger("clawd.gateway")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conversation:
-    record: SessionRecord
-    messages: tuple[Message, ...]
 
 
 class Gateway:

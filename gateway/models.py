@@ -20,8 +20,9 @@ from agents.model.offline import Offline
 from agents.model.provider import AuthFailed, ModelError, ModelProvider
 from agents.model.spelling import spelling_of
 from agents.scene import ChosenModel
-from agents.settings import ModelName, ModelsSettings
+from agents.settings import ModelsSettings
 from gateway.budget import Budgeted
+from sessions.settings import ModelName
 
 
 class Models:

@@ -9,7 +9,7 @@ from memory.embed.embedder import FellBack
 from memory.hybrid import SearchHit, SearchResult
 from memory.sessions_tables import Found
 from sessions.key import SessionKey
-from sessions.messages import Json, JsonObject, Usage
+from sessions.messages import Json, JsonObject, Message, Usage
 from sessions.registry import SessionRecord
 
 
@@ -64,6 +64,14 @@ class SaidResult:
     hits: tuple[SaidHit, ...]
     partial: bool
     warning: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A session and what was said in it, oldest first."""
+
+    record: SessionRecord
+    messages: tuple[Message, ...]
 
 
 class Refused(Exception):

@@ -13,9 +13,8 @@ from gateway.cli.output import clean, console, print_json
 from gateway.cli.place import Place
 from gateway.cli.remembering import marked
 from gateway.cli.screen import called, passages
-from gateway.gateway import Conversation
 from gateway.http.answers import conversation_json, models_json
-from gateway.views import SaidResult, said_json, sessions_json
+from gateway.views import Conversation, SaidResult, said_json, sessions_json
 from sessions.key import SessionKey
 from sessions.messages import Assistant, Message, ToolResult, User, text_of
 

@@ -7,8 +7,10 @@ from typing import TypeAlias
 
 from starlette.responses import Response
 
-from gateway.http.api import ConversationView, ModelView, NoteView, SyncView
-from gateway.views import session_json, time_json, usage_json
+from agents.model.catalog import ModelStatus
+from gateway.views import Conversation, session_json, time_json, usage_json
+from memory.orders import SyncReport
+from memory.reading import NoteText
 from sessions.messages import (
     Assistant,
     Image,
@@ -66,7 +68,7 @@ def _finite(value: Json) -> Json:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def conversation_json(conversation: ConversationView, *, limit: int) -> JsonObject:
+def conversation_json(conversation: Conversation, *, limit: int) -> JsonObject:
     """The last `limit` messages, oldest first; `earlier` counts those before them."""
     messages = conversation.messages
     shown: list[Json] = [message_json(message) for message in messages[-limit:]]
@@ -126,7 +128,7 @@ def _images(parts: Sequence[Text | Image]) -> JsonObject:
     return {"images": count} if count else {}
 
 
-def note_json(note: NoteView) -> JsonObject:
+def note_json(note: NoteText) -> JsonObject:
     return {
         "path": note.path,
         "from_line": note.from_line,
@@ -136,7 +138,7 @@ def note_json(note: NoteView) -> JsonObject:
     }
 
 
-def sync_json(report: SyncView) -> JsonObject:
+def sync_json(report: SyncReport) -> JsonObject:
     """The form of `clawd memory index --json`."""
     failed: list[Json] = [{"path": one.path, "reason": one.reason} for one in report.failed]
     return {
@@ -151,7 +153,7 @@ def sync_json(report: SyncView) -> JsonObject:
     }
 
 
-def models_json(models: Sequence[ModelView]) -> JsonObject:
+def models_json(models: Sequence[ModelStatus]) -> JsonObject:
     rows: list[Json] = [
         {
             "name": model.name,

@@ -16,8 +16,6 @@ def checked_token(text: str) -> str:
     """The token without the newline that editors and shells put at the end of a file. Raises BadToken."""
     token = text.rstrip("\r\n")
     reason = weak_token(token)
-    if reason is None and not token.isascii():
-        reason = "holds characters beyond ASCII, which not every client can send"
     if reason:
         raise BadToken(
             f"The gateway's token {reason}. Delete credentials/gateway.token in the home directory (or the "

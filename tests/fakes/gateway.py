@@ -9,11 +9,14 @@ from zoneinfo import ZoneInfo
 
 from agents.context_report import ContextReport, Part
 from agents.frame import FileSize
+from agents.model.catalog import ModelStatus
 from agents.turn import OnEvent
 from gateway.usage_report import Group, UsageLine, UsageReport, usage_report
-from gateway.views import CallReport, ChatReply, Refused
+from gateway.views import CallReport, ChatReply, Conversation, Refused
+from memory.files import FileProblem
 from memory.hybrid import SearchHit, SearchResult
-from memory.orders import SyncProgress
+from memory.orders import SyncProgress, SyncReport
+from memory.reading import NoteText
 from memory.status import IndexStatus
 from sessions.key import SessionKey
 from sessions.messages import Assistant, Message, Text, Usage, User
@@ -22,46 +25,14 @@ from sessions.registry import SessionRecord
 NOON = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FakeModel:
-    name: str = "offline/notes"
-    provider: str = "offline"
-    usable: bool = True
-    reason: str | None = None
-    is_default: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FakeNote:
-    path: str
-    from_line: int
-    end_line: int
-    text: str
-    next_from: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FakeProblem:
-    path: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FakeSync:
-    files: int = 2
-    chunks: int = 7
-    waiting: int = 0
-    indexed: int = 1
-    removed: int = 0
-    embedded: int = 3
-    failed: tuple[FakeProblem, ...] = (FakeProblem(path="memory/big.md", reason="is too large"),)
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FakeConversation:
-    record: SessionRecord
-    messages: tuple[Message, ...]
+OFFLINE = ModelStatus(provider="offline", model="notes", usable=True, reason="", is_default=True)
+REPORT = SyncReport(
+    files=2,
+    chunks=7,
+    indexed=1,
+    embedded=3,
+    failed=(FileProblem(path="memory/big.md", reason="is too large"),),
+)
 
 
 Answer = Callable[[str, OnEvent], Awaitable[str]]
@@ -81,7 +52,7 @@ class FakeGateway:
     draining: bool = False
     default_agent: str = "main"
     agent_names: tuple[str, ...] = ("main", "work")
-    model_list: Sequence[FakeModel] = (FakeModel(),)
+    model_list: Sequence[ModelStatus] = (OFFLINE,)
     notes: dict[str, str] = field(default_factory=dict)
     said: dict[SessionKey, list[Message]] = field(default_factory=dict)
     stopped: list[SessionKey] = field(default_factory=list)
@@ -92,7 +63,7 @@ class FakeGateway:
     def agents(self) -> list[str]:
         return list(self.agent_names)
 
-    def models(self) -> Sequence[FakeModel]:
+    def models(self) -> Sequence[ModelStatus]:
         return self.model_list
 
     def sessions(self) -> list[SessionRecord]:
@@ -103,10 +74,10 @@ class FakeGateway:
         task = self.running.get(key)
         return task is not None and task.cancel()
 
-    async def session(self, key: SessionKey) -> FakeConversation:
+    async def session(self, key: SessionKey) -> Conversation:
         if key not in self.said:
             raise Refused(f"There is no session {key}.", code="unknown_session", status=404)
-        return FakeConversation(record=self._record(key), messages=tuple(self.said[key]))
+        return Conversation(record=self._record(key), messages=tuple(self.said[key]))
 
     async def usage(self, *, by: Group, since: date | None) -> UsageReport:
         line = UsageLine(
@@ -173,13 +144,13 @@ class FakeGateway:
 
     async def memory_read(
         self, path: str, *, agent: str | None, from_line: int, lines: int | None
-    ) -> FakeNote:
+    ) -> NoteText:
         self._agent(agent)
         if path not in self.notes:
             raise Refused(f"{path} is not in memory.", code="bad_path", status=400)
         every = self.notes[path].splitlines()
         end = len(every) if lines is None else min(len(every), from_line + lines - 1)
-        return FakeNote(
+        return NoteText(
             path=path,
             from_line=from_line,
             end_line=end,
@@ -213,12 +184,12 @@ class FakeGateway:
         agent: str | None,
         force: bool = False,
         progress: Callable[[SyncProgress], None] | None = None,
-    ) -> FakeSync:
+    ) -> SyncReport:
         if progress is not None:
             for done in range(3):
                 progress(SyncProgress(stage="reading", done=done, total=2))
         self._agent(agent)
-        return FakeSync()
+        return REPORT
 
     def _agent(self, name: str | None) -> str:
         if name is not None and name not in self.agent_names:

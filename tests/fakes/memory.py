@@ -6,15 +6,7 @@ from memory.documents import Visible
 from memory.embed.embedder import MemoryUnavailable
 from memory.files import MemoryRefused
 from memory.hybrid import SearchHit, SearchResult
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FakeNote:
-    path: str
-    from_line: int
-    end_line: int
-    text: str
-    next_from: int | None = None
+from memory.reading import NoteText
 
 
 @dataclass(slots=True)
@@ -25,7 +17,7 @@ class FakeMemory:
     warning: str | None = None
     relaxed: bool = False
     unavailable: str | None = None
-    notes: dict[str, FakeNote] = field(default_factory=dict)
+    notes: dict[str, NoteText] = field(default_factory=dict)
     asked: list[tuple[object, ...]] = field(default_factory=list)
 
     async def search(
@@ -58,7 +50,7 @@ class FakeMemory:
         lines: int | None = None,
         max_chars: int = 12_000,
         agent: str = "",
-    ) -> FakeNote:
+    ) -> NoteText:
         self.asked.append((path, from_line, lines, max_chars))
         if self.unavailable:
             raise MemoryUnavailable(self.unavailable)

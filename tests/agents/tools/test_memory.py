@@ -8,8 +8,9 @@ import pytest
 from agents.tools.memory import ABOUT, Citations, _hit, memory_tools
 from agents.tools.tool import ToolError
 from memory.hybrid import SearchHit
+from memory.reading import NoteText
 from sessions.messages import JsonObject, text_of
-from tests.fakes.memory import FakeMemory, FakeNote
+from tests.fakes.memory import FakeMemory
 from tests.fakes.protocols import turn
 
 TURN = turn()
@@ -122,7 +123,7 @@ async def test_wrong_arguments_are_explained(arguments: JsonObject) -> None:
 
 
 async def test_lines_come_under_their_numbers() -> None:
-    note = FakeNote(path="MEMORY.md", from_line=2, end_line=3, text="two\nthree", next_from=4)
+    note = NoteText(path="MEMORY.md", from_line=2, end_line=3, text="two\nthree", next_from=4)
     memory = FakeMemory(notes={"MEMORY.md": note})
 
     text = await call(memory, "memory_get", {"path": "MEMORY.md", "from_line": 2, "lines": 2})
@@ -132,7 +133,9 @@ async def test_lines_come_under_their_numbers() -> None:
 
 
 async def test_a_note_that_does_not_exist_is_no_error() -> None:
-    memory = FakeMemory(notes={"memory/x.md": FakeNote(path="memory/x.md", from_line=1, end_line=0, text="")})
+    memory = FakeMemory(
+        notes={"memory/x.md": NoteText(path="memory/x.md", from_line=1, end_line=0, text="", next_from=None)}
+    )
 
     assert await call(memory, "memory_get", {"path": "memory/x.md"}) == "[memory/x.md: nothing there]"
 
@@ -168,7 +171,7 @@ SECRET = replace(HIT, path="MEMORY.md")
     ids=["owner", "guest in a private session", "owner in a group", "guest"],
 )
 async def test_the_memory_file_is_for_the_owner_alone(key: str, trust: str, seen: list[str]) -> None:
-    note = FakeNote(path="MEMORY.md", from_line=1, end_line=1, text="secret")
+    note = NoteText(path="MEMORY.md", from_line=1, end_line=1, text="secret", next_from=None)
     memory = FakeMemory(hits=(SECRET, OPEN), notes={"MEMORY.md": note, "./MEMORY.md": note})
     tools = {tool.spec.name: tool for tool in memory_tools(memory)}
     asking = turn(key=key, trust=trust)

@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.http.answers import conversation_json, message_json, to_bytes
+from gateway.views import Conversation
 from sessions.key import SessionKey
 from sessions.messages import Assistant, Image, Json, Text, Thinking, ToolCall, ToolResult, User
 from sessions.registry import SessionRecord
-from tests.fakes.gateway import NOON, FakeConversation
+from tests.fakes.gateway import NOON
 
 json_values: st.SearchStrategy[Json] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=6),
@@ -85,7 +86,7 @@ def test_a_conversation_keeps_the_newest_messages_and_counts_the_others() -> Non
         User(at=NOON + timedelta(minutes=number), parts=(Text(text=str(number)),)) for number in range(3)
     )
 
-    shown = conversation_json(FakeConversation(record=record, messages=messages), limit=2)
+    shown = conversation_json(Conversation(record=record, messages=messages), limit=2)
 
     assert [one["text"] for one in shown["messages"] if isinstance(one, dict)] == ["1", "2"]  # type: ignore[union-attr]  # a list by construction
     assert shown["earlier"] == 1

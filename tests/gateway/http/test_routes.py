@@ -3,10 +3,11 @@
 import httpx
 import pytest
 
+from agents.model.catalog import ModelStatus
 from agents.turn import OnEvent
 from gateway.views import Refused
 from sessions.key import SessionKey
-from tests.fakes.gateway import FakeGateway, FakeModel
+from tests.fakes.gateway import OFFLINE, FakeGateway
 
 MAIN = SessionKey(agent="main", kind="main")
 
@@ -191,8 +192,8 @@ async def test_lines_of_a_note_are_read(owner: httpx.AsyncClient, gateway: FakeG
 
 async def test_memory_models_and_agents_are_told(owner: httpx.AsyncClient, gateway: FakeGateway) -> None:
     gateway.model_list = (
-        FakeModel(),
-        FakeModel(name="openai/x", usable=False, reason="no key", is_default=False),
+        OFFLINE,
+        ModelStatus(provider="openai", model="x", usable=False, reason="no key", is_default=False),
     )
 
     synced = await owner.post("/api/memory/sync")

@@ -44,6 +44,8 @@ class Loop:
             if not answer.calls:
                 return answer
             await self._run_calls(answer, turn, rounds_left=rounds_left)
+            for said in await turn.steering():
+                await self.record(said)
         raise TurnLimit(
             f"I stopped after {self.max_rounds} rounds of tool use without coming to an end. "
             "Ask me to go on, or raise agents.defaults.max_rounds."

@@ -29,10 +29,11 @@ from agents.model.provider import BadPairing, ContextOverflow, ModelError, Model
 from agents.outcome import Outcome, outcome_of
 from agents.own_model import own_model, own_model_entry
 from agents.prompt import PromptFacts, project_context, system_prompt
+from agents.recovery import go_on
 from agents.scene import ChosenModel, OnAnswer, Scene
 from agents.session_note import SessionNote
 from agents.settings import AgentSettings
-from agents.told import lacks_notes, last_turn, notice_of
+from agents.told import lacks_notes, last_said, last_turn, notice_of
 from agents.tools.tool import Tool
 from agents.turn import OnEvent, Turn
 from agents.upkeep import Upkeep
@@ -83,8 +84,9 @@ class AgentRuntime:
             choose=choose_named,
         )
 
-    async def respond(self, turn: Turn, text: str, *, envelope: str, on_event: OnEvent) -> Outcome:
-        """Answer one message. It is in the transcript before anything else happens.
+    async def respond(self, turn: Turn, said: User | None, *, on_event: OnEvent) -> Outcome:
+        """Answer one message. It is in the transcript before anything else happens. With None, go on with
+        what is there already: a turn that a kill had interrupted.
 
         Raises ModelError, TurnLimit, WorkspaceError, BrokenTranscript, and OSError when the transcript
         cannot be written; cancellation leaves a transcript that opens cleanly.
@@ -93,9 +95,13 @@ class AgentRuntime:
             if lacks_notes(conversation.entries):
                 await self._begin(conversation, turn)
             seen = last_turn(conversation.entries)
-            start = len(conversation.said)
-            said = User(at=turn.at, parts=(Text(text=text),), envelope=envelope)
-            await conversation.record(said)
+            if said is not None:
+                start = len(conversation.said)
+                await conversation.record(said)
+            else:
+                start = last_said(conversation.said)
+                if told := go_on(conversation.messages):
+                    await conversation.append(told, turn.at)
             scene = await self._scene(conversation, turn)
             await self.upkeep.prune(scene, now=turn.at)
             try:

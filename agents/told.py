@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from agents.daily import START_NOTES
 from sessions.entries import Compacted, CustomMessage, Entry, Said
-from sessions.messages import User
+from sessions.messages import Message, User
 
 NO_NOTES = CustomMessage(kind=START_NOTES, parts=(), display=False)
 """Recorded in a session that begins without notes: no model sees it."""
@@ -28,6 +28,11 @@ def last_turn(entries: Sequence[Entry]) -> int:
         if isinstance(body, Said) and isinstance(body.message, User):
             return position
     return 0
+
+
+def last_said(messages: Sequence[Message]) -> int:
+    """Where the last message of a person stands among what was said; 0 when there is none."""
+    return next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], User)), 0)
 
 
 def notice_of(entries: Sequence[Entry]) -> str:

@@ -1,19 +1,25 @@
 """One turn: who asks, where, and how its progress is told."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
 
 from agents.model.provider import TextDelta, ThinkingDelta
 from sessions.key import SessionKey
-from sessions.messages import ToolCall, ToolResult
+from sessions.messages import ToolCall, ToolResult, User
+
+
+async def nothing_more() -> Sequence[User]:
+    """Nobody adds anything to a running turn."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """What tools may know of the turn they run in. `trust` is decided before the turn starts and never
-    by a model; `time_zone` is the owner's IANA zone name."""
+    by a model; `time_zone` is the owner's IANA zone name. `steering` gives what people have said meanwhile
+    and is to join this turn; it is asked when tools have run."""
 
     key: SessionKey
     session_id: str
@@ -21,6 +27,7 @@ class Turn:
     trust: Literal["owner", "guest"]
     at: datetime
     time_zone: str
+    steering: Callable[[], Awaitable[Sequence[User]]] = nothing_more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

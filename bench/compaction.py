@@ -206,7 +206,8 @@ async def talk(keeper: Keeper, turns: int, place: Path, executor: ThreadPoolExec
         fact = keeper.facts.get(number)
         said = fact.said if fact and fact.by == "person" else ""
         text = keeper.month.text(f"{said} This is message {number}.", 500)
-        outcome = await runtime.respond(turn, text, envelope="[owner] ", on_event=lambda _: None)
+        asked = User(at=turn.at, parts=(Text(text=text),), envelope="[owner] ")
+        outcome = await runtime.respond(turn, asked, on_event=lambda _: None)
         if outcome.due:
             await runtime.maintain(turn)
     entries = await runtime.conversations.entries("s1")

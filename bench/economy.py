@@ -39,6 +39,7 @@ from bench.month import BEGIN, Asked, Month
 from bench.vendor import WIRE, Lived, Vendor, Way
 from sessions.entries import Compacted, Custom, Entry
 from sessions.key import SessionKey
+from sessions.messages import Text, User
 from sessions.reset import is_stale, rule_for
 from sessions.settings import NoteEvent, SessionsSettings
 
@@ -93,8 +94,12 @@ class Life:
         vendor = self.vendor
         vendor.begin(asked)
         turn, text = self._turn(vendor.now), vendor.month.text(f"question {asked.number}", asked.chars)
-        envelope = f"[owner, {vendor.now:%A %Y-%m-%d %H:%M}] "
-        outcome = await self.runtime.respond(turn, text, envelope=envelope, on_event=lambda _: None)
+        said = User(
+            at=turn.at,
+            parts=(Text(text=text),),
+            envelope=f"[owner, {vendor.now:%A %Y-%m-%d %H:%M}] ",
+        )
+        outcome = await self.runtime.respond(turn, said, on_event=lambda _: None)
         if outcome.due:
             await self.runtime.maintain(turn)
         await self._look()

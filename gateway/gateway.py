@@ -34,7 +34,7 @@ from gateway.views import CallReport, ChatReply, Conversation, Refused
 from memory.orders import SyncProgress
 from sessions.entries import Entry
 from sessions.key import BadSessionKey, SessionKey
-from sessions.messages import Usage
+from sessions.messages import Text, Usage, User
 from sessions.registry import Registry, SessionRecord
 from sessions.settings import SessionsSettings
 
@@ -202,7 +202,8 @@ class Gateway:
                 on_event(TextDelta(text=f"*{current.notice}*\n\n"))
             try:
                 stamp = envelope(turn.at, time_zone=turn.time_zone)
-                outcome = await agent.runtime.respond(turn, text, envelope=stamp, on_event=on_event)
+                said = User(at=turn.at, parts=(Text(text=text),), envelope=stamp)
+                outcome = await agent.runtime.respond(turn, said, on_event=on_event)
             finally:
                 await self._touch(agent, current.record)
         except asyncio.CancelledError as error:

@@ -49,7 +49,10 @@ def message_of(stored: JsonObject, at: datetime) -> Message | None:
     match stored.get("role"):
         case "user" if is_content(stored.get("content")):
             return User(
-                at=when, parts=parts_of(stored.get("content")), envelope=text_or_empty(stored.get("envelope"))
+                at=when,
+                parts=parts_of(stored.get("content")),
+                envelope=text_or_empty(stored.get("envelope")),
+                ids=_ids_of(stored.get("accepted")),
             )
         case "assistant" if is_content(stored.get("content")):
             return _assistant_of(stored, when)
@@ -109,8 +112,14 @@ def _user_json(message: User) -> JsonObject:
     stored: JsonObject = {"role": "user", "content": parts_json(message.parts)}
     if message.envelope:
         stored["envelope"] = message.envelope
+    if message.ids:
+        stored["accepted"] = list(message.ids)
     stored["timestamp"] = milliseconds(message.at)
     return stored
+
+
+def _ids_of(value: Json) -> tuple[str, ...]:
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
 def _assistant_json(message: Assistant) -> JsonObject:

@@ -84,11 +84,13 @@ class Usage:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
     """What a person said. `envelope` is the line that tells the model who speaks, and when; it is sent in
-    front of the text and stored as sent, so that a request can be rebuilt byte for byte."""
+    front of the text and stored as sent, so that a request can be rebuilt byte for byte. `ids` are those of
+    the accepted messages that it is made of; no model sees them."""
 
     at: datetime
     parts: tuple[Text | Image, ...]
     envelope: str = ""
+    ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

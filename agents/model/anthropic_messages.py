@@ -9,13 +9,13 @@ import httpx2
 from agents.clock import Clock
 from agents.model import explain
 from agents.model.anthropic_answer import AnthropicAnswer
-from agents.model.anthropic_wire import BINDING_BETA, to_wire
+from agents.model.anthropic_wire import BINDING_BETA, Build, thinking_fields, to_bytes
 from agents.model.catalog import ModelFacts, variable
 from agents.model.errors import failure_of
+from agents.model.growing import Growing
 from agents.model.prices import priced
 from agents.model.provider import Done, ModelError, ModelEvent, ModelRequest
-from agents.model.wire import encode
-from sessions.messages import JsonObject, Thinking
+from sessions.messages import Thinking
 
 ADDRESS = "https://api.anthropic.com"
 CONNECT_SECONDS = 10.0
@@ -42,6 +42,7 @@ class AnthropicMessages:
         self._clock = clock
         self._secret = api_key
         self._facts_of = facts_of
+        self._builds = Growing[Build]()
         self._client = anthropic.AsyncAnthropic(
             api_key=api_key,
             base_url=base_url or ADDRESS,
@@ -76,31 +77,29 @@ class AnthropicMessages:
 
     async def _open(self, request: ModelRequest, facts: ModelFacts) -> anthropic.AsyncStream[object]:
         try:
-            return await self._post(self._body(request, facts, keep_thinking=True))
+            return await self._post(request, facts, keep_thinking=True)
         except anthropic.BadRequestError as error:
             if _VOID_THINKING not in str(error) or not _has_thinking(request):
                 raise
-        return await self._post(self._body(request, facts, keep_thinking=False))
+        return await self._post(request, facts, keep_thinking=False)
 
-    def _body(self, request: ModelRequest, facts: ModelFacts, *, keep_thinking: bool) -> JsonObject:
-        return to_wire(
-            request,
-            provider=self.name,
-            thinking=facts.thinking,
-            vision=facts.vision,
-            keep_thinking=keep_thinking,
-        )
-
-    async def _post(self, body: JsonObject) -> anthropic.AsyncStream[object]:
+    async def _post(
+        self, request: ModelRequest, facts: ModelFacts, *, keep_thinking: bool
+    ) -> anthropic.AsyncStream[object]:
         """Bytes of our own: the SDK's transform of arguments costs time with every message of the history,
         and its JSON is not promised to stay the same from version to version."""
         headers = {"Content-Type": "application/json"}
-        thinking = body.get("thinking")
+        thinking = thinking_fields(request.thinking, facts.thinking, request.max_tokens).get("thinking")
         if isinstance(thinking, dict) and "block_binding" in thinking:
             headers["anthropic-beta"] = BINDING_BETA
+        build = self._builds.of(
+            (facts.vision, keep_thinking),
+            request.messages,
+            lambda: Build(provider=self.name, vision=facts.vision, keep_thinking=keep_thinking),
+        )
         return await self._client.post(
             "/v1/messages",
-            content=encode(body),
+            content=to_bytes(request, build, thinking=facts.thinking),
             cast_to=object,
             options={"headers": headers},
             stream=True,

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Literal
 
 from agents.model.call_ids import CallIds
 from agents.model.catalog_models import Thinking
 from agents.model.provider import CacheTtl, ModelRequest, ThinkingLevel
-from agents.model.wire import NO_OUTPUT, text_parts, user_parts
+from agents.model.wire import NO_OUTPUT, encode, text_parts, user_parts
 from sessions.messages import Assistant, Image, Json, JsonObject, Message, Text, ToolCall, ToolResult, User
 from sessions.messages import Thinking as ThinkingPart
 
@@ -32,12 +33,29 @@ def to_wire(
     of this one, cache marks aside. Without `keep_thinking` no thinking block is sent, for histories whose
     thinking the vendor takes no more.
     """
-    build = _Build(provider=provider, vision=vision, keep_thinking=keep_thinking)
+    build = Build(provider=provider, vision=vision, keep_thinking=keep_thinking)
     for message in request.messages:
         build.add(message)
-    build.flush()
+    body, spoken, marked = _laid_out(request, build, thinking)
+    body["messages"] = [one.wire(marked, request.cache_ttl) for one in spoken]
+    return body
+
+
+def to_bytes(request: ModelRequest, build: "Build", *, thinking: Thinking) -> bytes:
+    """The same body as bytes; `build` has taken the request's messages, and is not encoded again where it
+    has not changed."""
+    body, spoken, marked = _laid_out(request, build, thinking)
+    messages = b",".join([one.encoded(marked, request.cache_ttl) for one in spoken])
+    return encode(body)[:-1] + b',"messages":[' + messages + b"]}"
+
+
+def _laid_out(
+    request: ModelRequest, build: "Build", thinking: Thinking
+) -> "tuple[JsonObject, list[_Spoken], frozenset[int]]":
+    """The body but for its messages, these, and the ids of the blocks in them that carry a mark."""
+    spoken, blocks = build.told()
     system = [_text(part) for part in (request.system, request.context) if part.strip()]
-    _mark(system, build, request.cache_ttl, has_context=bool(request.context.strip()))
+    marked = _mark(system, blocks, build.newest_asked, request)
     body: JsonObject = {"model": request.model, "max_tokens": request.max_tokens, "stream": True}
     body |= thinking_fields(request.thinking, thinking, request.max_tokens)
     if request.tools:
@@ -47,8 +65,7 @@ def to_wire(
         ]
     if system:
         body["system"] = list(system)
-    body["messages"] = list(build.messages)
-    return body
+    return body, spoken, marked
 
 
 def thinking_fields(level: ThinkingLevel, thinking: Thinking, max_tokens: int) -> JsonObject:
@@ -69,16 +86,43 @@ def thinking_fields(level: ThinkingLevel, thinking: Thinking, max_tokens: int) -
     return {"thinking": adaptive, "output_config": {"effort": effort}}
 
 
+@dataclass(slots=True)
+class _Spoken:
+    """One message of the wire; it may grow until somebody else speaks."""
+
+    role: Literal["user", "assistant"]
+    content: list[JsonObject]
+    _bytes: bytes | None = None
+
+    def extend(self, content: list[JsonObject]) -> None:
+        self.content += content
+        self._bytes = None
+
+    def wire(self, marked: frozenset[int], ttl: CacheTtl | None) -> JsonObject:
+        content: list[Json] = [
+            {**block, "cache_control": _control(ttl)} if id(block) in marked else block
+            for block in self.content
+        ]
+        return {"role": self.role, "content": content}
+
+    def encoded(self, marked: frozenset[int], ttl: CacheTtl | None) -> bytes:
+        if not marked.isdisjoint(map(id, self.content)):
+            return encode(self.wire(marked, ttl))
+        if self._bytes is None:
+            self._bytes = encode(self.wire(marked, ttl))
+        return self._bytes
+
+
 @dataclass(slots=True, kw_only=True)
-class _Build:
+class Build:
     """Messages so far; what comes from the user's side waits until the assistant speaks."""
 
     provider: str
     vision: bool
     keep_thinking: bool
-    messages: list[JsonObject] = field(default_factory=list)
-    blocks: list[JsonObject] = field(default_factory=list)
     newest_asked: JsonObject | None = None
+    _spoken: list[_Spoken] = field(default_factory=list)
+    _blocks: list[JsonObject] = field(default_factory=list)
     _ids: CallIds = field(default_factory=lambda: CallIds("anthropic"))
     _results: list[JsonObject] = field(default_factory=list)
     _said: list[JsonObject] = field(default_factory=list)
@@ -92,11 +136,11 @@ class _Build:
         else:
             self._answer(message)
 
-    def flush(self) -> None:
-        """The user's side as one message: results first, as the vendor demands, then what was said."""
-        if self._results or self._said:
-            self._append("user", [*self._results, *self._said])
-            self._results, self._said = [], []
+    def told(self) -> tuple[list[_Spoken], list[JsonObject]]:
+        """All messages and all blocks in them, with what waits on the user's side."""
+        waiting = [*self._results, *self._said]
+        last = [_Spoken("user", waiting)] if waiting else []
+        return [*self._spoken, *last], [*self._blocks, *waiting]
 
     def _answer(self, message: Assistant) -> None:
         # What was asked before this answer ended with the last block on the user's side, answer sent or not.
@@ -107,18 +151,22 @@ class _Build:
             content.pop()  # no answer may end with thinking
         if not content:
             return
-        self.flush()
-        if not self.messages:
-            self._append("user", [_text("(the conversation goes on)")])
+        # The user's side as one message: results first, as the vendor demands, then what was said.
+        asked = [*self._results, *self._said]
+        self._results, self._said = [], []
+        if not asked and not self._spoken:
+            asked = [_text("(the conversation goes on)")]
+        self._append("user", asked)
         self._append("assistant", content)
 
-    def _append(self, role: str, content: list[JsonObject]) -> None:
-        self.blocks += content
-        last = self.messages[-1] if self.messages else None
-        if last is not None and last["role"] == role and isinstance(last["content"], list):
-            last["content"] += content
+    def _append(self, role: Literal["user", "assistant"], content: list[JsonObject]) -> None:
+        if not content:
+            return
+        self._blocks += content
+        if self._spoken and self._spoken[-1].role == role:
+            self._spoken[-1].extend(content)
         else:
-            self.messages.append({"role": role, "content": list(content)})
+            self._spoken.append(_Spoken(role, content))
 
     def _content(self, message: Assistant) -> Iterator[JsonObject]:
         same = message.api == API and message.provider == self.provider
@@ -142,25 +190,27 @@ class _Build:
         return {**block, "is_error": True} if message.is_error else block
 
 
-def _mark(system: list[JsonObject], build: _Build, ttl: CacheTtl | None, *, has_context: bool) -> None:
+def _mark(
+    system: list[JsonObject], blocks: list[JsonObject], asked: JsonObject | None, request: ModelRequest
+) -> frozenset[int]:
     """At most four cache marks: system (covers the tools), project context, where the previous request ended,
     and the newest block. When more than 20 blocks lie between the last two, the context's mark stands between
-    them, so that the vendor's search backwards always meets an entry."""
-    if ttl is None:
-        return
-    blocks = build.blocks
+    them, so that the vendor's search backwards always meets an entry. System blocks are marked here, of the
+    others the ids are returned."""
+    if request.cache_ttl is None:
+        return frozenset()
     newest = _markable(blocks, len(blocks) - 1)
-    previous = next((at for at, block in enumerate(blocks) if block is build.newest_asked), None)
+    previous = next((at for at in range(len(blocks) - 1, -1, -1) if blocks[at] is asked), None)
     between = None
     if newest is not None and previous is not None and newest - previous - 1 > LOOKBACK:
         between = _markable(blocks, (newest + previous) // 2)
-    marked = system[:1] if between is not None and has_context and len(system) == 2 else list(system)
-    marked += [blocks[at] for at in sorted({at for at in (previous, between, newest) if at is not None})]
-    for block in marked[-4:]:
-        block["cache_control"] = _control(ttl)
+    has_context = bool(request.context.strip())
+    for block in system[:1] if between is not None and has_context and len(system) == 2 else system:
+        block["cache_control"] = _control(request.cache_ttl)
+    return frozenset(id(blocks[at]) for at in (previous, between, newest) if at is not None)
 
 
-def _control(ttl: CacheTtl) -> JsonObject:
+def _control(ttl: CacheTtl | None) -> JsonObject:
     return {"type": "ephemeral", "ttl": "1h"} if ttl == "1h" else {"type": "ephemeral"}
 
 

@@ -33,13 +33,28 @@ def dialect_of(provider: str, base_url: str | None) -> Dialect:
 
 def to_wire(request: ModelRequest, *, dialect: Dialect, effort: Effort, vision: bool) -> JsonObject:
     """The body of a streamed request; messages stand last, so that a later request extends its bytes."""
-    build = _Build(vision=vision, ids=CallIds(dialect.ids))
-    system = "\n\n".join(part for part in (request.system, request.context) if part.strip())
-    if system:
-        build.messages.append({"role": "system", "content": system})
+    build = Build(vision=vision, ids=CallIds(dialect.ids))
     for message in request.messages:
         build.add(message)
-    build.flush()
+    body = _head(request, dialect=dialect, effort=effort)
+    body["messages"] = [*_system(request), *build.told()]
+    return body
+
+
+def to_bytes(request: ModelRequest, build: "Build", *, dialect: Dialect, effort: Effort) -> bytes:
+    """The same body as bytes; `build` has taken the request's messages, and is not encoded again where it
+    has not changed."""
+    messages = b",".join([*map(encode, _system(request)), *build.encoded()])
+    return encode(_head(request, dialect=dialect, effort=effort))[:-1] + b',"messages":[' + messages + b"]}"
+
+
+def _system(request: ModelRequest) -> list[JsonObject]:
+    system = "\n\n".join(part for part in (request.system, request.context) if part.strip())
+    return [{"role": "system", "content": system}] if system else []
+
+
+def _head(request: ModelRequest, *, dialect: Dialect, effort: Effort) -> JsonObject:
+    """The body but for its messages."""
     body: JsonObject = {"model": request.model, dialect.limit: request.max_tokens, "stream": True}
     body["stream_options"] = {"include_usage": True}
     if (asked := effort_of(request.thinking, effort, has_tools=bool(request.tools))) is not None:
@@ -56,7 +71,6 @@ def to_wire(request: ModelRequest, *, dialect: Dialect, effort: Effort, vision: 
             }
             for tool in request.tools
         ]
-    body["messages"] = list(build.messages)
     return body
 
 
@@ -71,10 +85,14 @@ def effort_of(level: ThinkingLevel, effort: Effort, *, has_tools: bool) -> str |
 
 
 @dataclass(slots=True, kw_only=True)
-class _Build:
+class Build:
+    """Messages so far, none of which changes any more; what was said since the last answer becomes one
+    message: some servers refuse two in a row."""
+
     vision: bool
     ids: CallIds
-    messages: list[JsonObject] = field(default_factory=list)
+    _messages: list[JsonObject] = field(default_factory=list)
+    _encoded: list[bytes] = field(default_factory=list)
     _said: list[Text | Image] = field(default_factory=list)
 
     def add(self, message: Message) -> None:
@@ -85,17 +103,22 @@ class _Build:
         else:
             self._answer(message)
 
-    def flush(self) -> None:
-        """What was said since the last answer as one message: some servers refuse two in a row."""
-        if self._said:
-            self.messages.append({"role": "user", "content": _content(self._said)})
-            self._said = []
+    def told(self) -> list[JsonObject]:
+        return [*self._messages, *self._waiting()]
+
+    def encoded(self) -> list[bytes]:
+        self._encoded += map(encode, self._messages[len(self._encoded) :])
+        return [*self._encoded, *map(encode, self._waiting())]
+
+    def _waiting(self) -> list[JsonObject]:
+        return [{"role": "user", "content": _content(self._said)}] if self._said else []
 
     def _answer(self, message: Assistant) -> None:
         text = message.text
         if not text.strip() and not message.calls:
             return
-        self.flush()
+        self._messages += self._waiting()
+        self._said = []
         made: JsonObject = {"role": "assistant", "content": text if text.strip() else None}
         if message.calls:
             made["tool_calls"] = [
@@ -109,14 +132,14 @@ class _Build:
                 }
                 for call in message.calls
             ]
-        self.messages.append(made)
+        self._messages.append(made)
 
     def _result(self, message: ToolResult) -> None:
         """Results are text on this wire; their images follow in the user's name."""
         parts = text_parts(message.parts, vision=self.vision, placeholder=NO_OUTPUT)
         images = [part for part in parts if isinstance(part, Image)]
         text = "\n\n".join(part.text for part in parts if isinstance(part, Text))
-        self.messages.append(
+        self._messages.append(
             {
                 "role": "tool",
                 "tool_call_id": self.ids.of_result(message.call_id),

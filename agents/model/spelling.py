@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from agents.model import anthropic_wire, openai_wire
-from agents.model.call_ids import IdForm
+from agents.model.call_ids import CallIds, IdForm
 from agents.model.catalog import Api, Resolved
 from agents.model.catalog_models import Effort, Thinking
 from agents.model.openai_wire import Dialect, dialect_of
@@ -47,17 +47,17 @@ def body_of(request: ModelRequest, spelling: Spelling | None, *, keep_thinking: 
     if spelling is None or spelling.api == "offline":
         return encode(_plain(request))
     if spelling.api == "anthropic_messages":
-        body = anthropic_wire.to_wire(
-            request,
-            provider=spelling.provider,
-            thinking=spelling.thinking,
-            vision=spelling.vision,
-            keep_thinking=keep_thinking,
+        build = anthropic_wire.Build(
+            provider=spelling.provider, vision=spelling.vision, keep_thinking=keep_thinking
         )
-    else:
-        dialect = Dialect(limit=spelling.limit, ids=spelling.ids)
-        body = openai_wire.to_wire(request, dialect=dialect, effort=spelling.effort, vision=spelling.vision)
-    return encode(body)
+        for message in request.messages:
+            build.add(message)
+        return anthropic_wire.to_bytes(request, build, thinking=spelling.thinking)
+    dialect = Dialect(limit=spelling.limit, ids=spelling.ids)
+    chat = openai_wire.Build(vision=spelling.vision, ids=CallIds(dialect.ids))
+    for message in request.messages:
+        chat.add(message)
+    return openai_wire.to_bytes(request, chat, dialect=dialect, effort=spelling.effort)
 
 
 def spelling_json(spelling: Spelling) -> JsonObject:

@@ -1,0 +1,98 @@
+"""Deliveries: each key once, each part once, over restarts."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+from hypothesis import given
+
+from channels.message import Address
+from gateway.deliveries import Delivery, DeliveryCodec, Part
+from gateway.outbox import KEPT, Outbox
+from tests.gateway.strategies import AT, deliveries
+
+ADDRESS = Address(channel="telegram", account="default", chat="42", kind="direct")
+TWO = Delivery(key="k", address=ADDRESS, at=AT, parts=(Part(text="one"), Part(text="two")), reply_to="7")
+
+
+@contextmanager
+def opened(folder: Path, *, days: int = 0) -> Iterator[Outbox]:
+    outbox = Outbox.open(folder / "outbox.jsonl", now=AT + timedelta(days=days))
+    yield outbox
+    outbox.close()
+
+
+@given(deliveries)
+def test_every_delivery_comes_back_as_it_was(delivery: Delivery) -> None:
+    codec = DeliveryCodec()
+    assert codec.of_json(json.loads(json.dumps(codec.to_json(delivery)))) == delivery
+
+
+def test_a_key_is_taken_once_also_after_it_is_done(tmp_path: Path) -> None:
+    with opened(tmp_path) as outbox:
+        assert outbox.add(TWO) == TWO
+        assert outbox.add(replace(TWO, parts=(Part(text="other"),))) is None
+        outbox.done("k", AT)
+        assert outbox.add(TWO) is None
+    with opened(tmp_path) as outbox:
+        assert outbox.add(TWO) is None
+        assert outbox.knows("k")
+
+
+def test_a_restart_goes_on_with_the_next_part(tmp_path: Path) -> None:
+    with opened(tmp_path) as outbox:
+        outbox.add(TWO)
+        outbox.sending("k")
+        outbox.sent("k", "m1")
+    with opened(tmp_path) as outbox:
+        assert outbox.waiting() == [replace(TWO, sent=("m1",))]
+
+
+def test_a_part_that_was_being_sent_is_doubtful_after_a_restart(tmp_path: Path) -> None:
+    with opened(tmp_path) as outbox:
+        outbox.add(TWO)
+        outbox.sending("k")
+    with opened(tmp_path) as outbox:
+        assert outbox.waiting() == [replace(TWO, doubtful=True)]
+        outbox.unsent("k")
+    with opened(tmp_path) as outbox:
+        assert outbox.waiting() == [TWO]
+
+
+def test_what_was_shown_live_becomes_the_first_parts(tmp_path: Path) -> None:
+    with opened(tmp_path) as outbox:
+        outbox.shown("k", ADDRESS, "m1", AT)
+        assert not outbox.knows("k")
+    with opened(tmp_path) as outbox:
+        assert outbox.waiting() == []
+        assert outbox.add(TWO) == replace(TWO, shown=("m1",))
+    with opened(tmp_path) as outbox:
+        assert outbox.waiting() == [replace(TWO, shown=("m1",))]
+
+
+def test_a_dead_letter_stays_listed_and_can_be_tried_again(tmp_path: Path) -> None:
+    with opened(tmp_path) as outbox:
+        outbox.add(TWO)
+        outbox.sent("k", "m1")
+        outbox.dead("k", "blocked", AT)
+    with opened(tmp_path) as outbox:
+        assert [(one.key, one.why) for one in outbox.dead_letters()] == [("k", "blocked")]
+        later = AT + timedelta(hours=3)
+        assert outbox.revive("k", later) == replace(TWO, sent=("m1",), at=later)
+        assert outbox.revive("k", later) is None
+    with opened(tmp_path) as outbox:
+        assert [one.key for one in outbox.waiting()] == ["k"]
+
+
+def test_old_ends_are_forgotten_and_waiting_ones_never(tmp_path: Path) -> None:
+    with opened(tmp_path) as outbox:
+        outbox.add(TWO)
+        outbox.add(replace(TWO, key="waits"))
+        outbox.done("k", AT)
+    with opened(tmp_path, days=KEPT.days) as outbox:
+        outbox.compact(AT + KEPT)
+        assert not outbox.knows("k")
+        assert [one.key for one in outbox.waiting()] == ["waits"]

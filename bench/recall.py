@@ -29,12 +29,12 @@ from bench.rivals import Procedure, Rivals
 from bench.vectors import KeptVectors
 from memory.candidates import Meaning, ranked
 from memory.chunks import chunk, estimate
+from memory.corpus import Corpus
 from memory.database import Database
 from memory.index import MemoryIndex
 from memory.ranking import Decay, Rules, fuse, rank
 from memory.search import Question, find, gather
 from memory.settings import MemorySettings
-from memory.words import Analyzer
 
 DEFAULT = MemorySettings()
 RULES = Rules(
@@ -75,7 +75,7 @@ class Ours:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        self._analyzer = Analyzer()
+        self._corpus = Corpus()
         self._texts = _chunk_texts(connection)
 
     def ask(self, text: str, rules: Rules, meaning: Meaning | None, *, whole: bool = False) -> Shown:
@@ -85,13 +85,13 @@ class Ours:
         more = self._more(replace(question, rules=replace(rules, max_results=MANY)))
         if not whole:
             return replace(more, few=more.many[: rules.max_results])
-        answer = find(self._connection, question, self._analyzer)
+        answer = find(self._connection, question, self._corpus)
         return replace(more, few=[(hit.path, hit.snippet) for hit in answer.hits])
 
     def _more(self, question: Question) -> Shown:
         """Chunks are in the order of their own scores, without those of their passages."""
         rules = question.rules
-        found = gather(self._connection, question, self._analyzer)
+        found = gather(self._connection, question, self._corpus)
         texts = {one.row.id: (one.path, one.row.text) for one in found}
         many = [texts[one.found.id] for one in rank(map(ranked, found), rules).placed]
         weigh = partial(fuse, vector_weight=rules.vector_weight, text_weight=rules.text_weight)

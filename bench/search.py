@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from memory import queries
 from memory.candidates import Meaning
+from memory.corpus import Corpus
 from memory.cutting import new_chunks
 from memory.database import Database
 from memory.embed.embedder import Vector
@@ -138,14 +139,14 @@ def _mixed(pool: Sequence[Vector], number: int) -> Vector:
 
 async def timed(database: Database, world: World, near: Sequence[Vector]) -> list[tuple[float, float]]:
     """Seconds on the clock and of the processor."""
-    analyzer = Analyzer()
+    corpus = Corpus()
     times: list[tuple[float, float]] = []
     for number in range(QUESTIONS + 5):
         text = "what about " + " ".join(world.telling(6)) + "?"
         meaning = Meaning(vector=world.vector(near[number % len(near)]), floor=0.08, ceiling=1.0)
         question = Question(text=text, meaning=meaning, rules=RULES)
         begun = time.perf_counter(), time.process_time()
-        await database.read(partial(find, question=question, analyzer=analyzer))
+        await database.read(partial(find, question=question, corpus=corpus))
         times.append((time.perf_counter() - begun[0], time.process_time() - begun[1]))
     return times[5:]
 

@@ -44,8 +44,10 @@ class Asked:
 
     def level(self, text: Counted, mean_words: float, cosine: float | None) -> LevelParts:
         """What a text is worth among such as have `mean_words` words."""
-        shadow = f" {text.shadow} "
-        counts = [max(map(shadow.count, forms), default=0) for forms in self.forms]
+        count = f" {text.shadow} ".count
+        counts = [
+            count(forms[0]) if len(forms) == 1 else max(map(count, forms), default=0) for forms in self.forms
+        ]
         said = worth(counts, self.weights, words=text.words, mean_words=mean_words)
         calibrated = None
         if self.meaning is not None:
@@ -56,12 +58,14 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A passage with what it and its chunk are worth; `words` only where passages are to be compared."""
+    """A passage with what it and its chunk are worth; `words` only where passages are to be compared, `day`
+    only where notes age."""
 
     row: PassageRow
     path: str
     passage: LevelParts
     chunk: LevelParts
+    day: date | None = None
     called: int = 0
     words: frozenset[str] = frozenset()
 
@@ -71,44 +75,50 @@ class Candidate:
         return _scores(self.chunk)
 
 
-def candidates(
-    rows: Mapping[int, ChunkRow],
-    passages: Sequence[PassageRow],
-    asked: Asked,
-    rules: Rules,
-    *,
-    called: Mapping[int, int],
-) -> list[Candidate]:
-    """The passages of the best chunks, and of `called` ones (how, by id)."""
-    cosines: dict[int, float] = {}
-    for one in passages:
-        if one.cosine is not None:
-            cosines[one.chunk] = max(one.cosine, cosines.get(one.chunk, -1.0))
-    levels = {row.id: asked.level(row, asked.mean_words, cosines.get(row.id)) for row in rows.values()}
-    kept = _best(levels, rows, rules).union(called)
-    near = [one for one in passages if one.chunk in kept]
-    mean = sum(one.words for one in near) / max(1, len(near))
-    return [
-        Candidate(
-            row=one,
-            path=rows[one.chunk].path,
-            passage=asked.level(one, mean, one.cosine),
-            chunk=levels[one.chunk],
-            called=called.get(one.chunk, 0),
-            words=frozenset(one.shadow.split()) if rules.mmr_lambda is not None else frozenset(),
-        )
-        for one in near
-    ]
+class Judged:
+    """Chunks that may be among the results, with what they are worth by the best of their passages."""
 
+    def __init__(
+        self,
+        rows: Mapping[int, ChunkRow],
+        cosines: Mapping[int, Mapping[int, float]],
+        asked: Asked,
+        rules: Rules,
+    ) -> None:
+        self._rows = rows
+        self._cosines = cosines
+        self._asked = asked
+        self._rules = rules
+        best = {id_: max(passages.values()) for id_, passages in cosines.items()}
+        self._levels = {row.id: asked.level(row, asked.mean_words, best.get(row.id)) for row in rows.values()}
 
-def _best(levels: Mapping[int, LevelParts], rows: Mapping[int, ChunkRow], rules: Rules) -> set[int]:
-    """The chunks that can have a passage among the results."""
+    def best(self) -> set[int]:
+        """Those that can have a passage among the results."""
+        rules = self._rules
 
-    def worth(id_: int) -> float:
-        fused = fuse(_scores(levels[id_]), vector_weight=rules.vector_weight, text_weight=rules.text_weight)
-        return fused * decay_of(_day(rows[id_].path), rules.decay)
+        def worth(id_: int) -> float:
+            scores = _scores(self._levels[id_])
+            fused = fuse(scores, vector_weight=rules.vector_weight, text_weight=rules.text_weight)
+            return fused * decay_of(_day(self._rows[id_].path, rules), rules.decay)
 
-    return set(sorted(levels, key=worth, reverse=True)[: 6 + 2 * rules.max_results])
+        return set(sorted(self._levels, key=worth, reverse=True)[: 6 + 2 * rules.max_results])
+
+    def candidates(self, passages: Sequence[PassageRow], *, called: Mapping[int, int]) -> list[Candidate]:
+        """These passages of the chunks; `called` says how, by chunk."""
+        mean = sum(one.words for one in passages) / max(1, len(passages))
+        compared = self._rules.mmr_lambda is not None
+        return [
+            Candidate(
+                row=one,
+                path=self._rows[one.chunk].path,
+                passage=self._asked.level(one, mean, self._cosines.get(one.chunk, {}).get(one.id)),
+                chunk=self._levels[one.chunk],
+                day=_day(self._rows[one.chunk].path, self._rules),
+                called=called.get(one.chunk, 0),
+                words=frozenset(one.shadow.split()) if compared else frozenset(),
+            )
+            for one in passages
+        ]
 
 
 def ranked(one: Candidate) -> Found:
@@ -120,7 +130,7 @@ def ranked(one: Candidate) -> Found:
         end=one.row.start + len(one.row.text),
         passage=_scores(one.passage),
         chunk=_scores(one.chunk),
-        day=_day(one.path),
+        day=one.day,
         called=one.called,
         words=one.words,
     )
@@ -130,5 +140,5 @@ def _scores(level: LevelParts) -> Scores:
     return Scores(vector=level.calibrated, text=level.text_score)
 
 
-def _day(path: str) -> date | None:
-    return None if is_document(path) else date_of(path)
+def _day(path: str, rules: Rules) -> date | None:
+    return None if rules.decay is None or is_document(path) else date_of(path)

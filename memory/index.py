@@ -9,6 +9,7 @@ from pathlib import Path
 from memory import queries
 from memory.attendant import Attendant
 from memory.candidates import Meaning
+from memory.corpus import Corpus
 from memory.documents import Documents, Visible
 from memory.embed.embedder import (
     Embedder,
@@ -33,7 +34,7 @@ from memory.search import Answer, Question, find
 from memory.settings import MemorySettings
 from memory.status import IndexStatus, Reporter
 from memory.upkeep import Rules, Upkeep, opener
-from memory.words import Analyzer, has_words
+from memory.words import has_words
 
 _MOST_RESULTS = 50
 _LONGEST_QUESTION = 2_000
@@ -70,7 +71,7 @@ class MemoryIndex:
             settings.search.patience_seconds if patience_seconds is None else patience_seconds
         )
         self._today = today
-        self._questions = Analyzer()
+        self._corpus = Corpus()
         self._upkeep = Upkeep(
             path=database,
             open_database=opener(vector_extension),
@@ -155,7 +156,7 @@ class MemoryIndex:
                 rules=self._ranking(max_results, min_score),
                 visible=visible,
             )
-            answer = await self._upkeep.read(lambda connection: find(connection, question, self._questions))
+            answer = await self._upkeep.read(lambda connection: find(connection, question, self._corpus))
         return SearchResult(
             hits=answer.hits,
             relaxed=answer.relaxed,

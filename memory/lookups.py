@@ -25,7 +25,7 @@ class ChunkRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassageRow:
-    """A stored passage (memory/passages.py), with its cosine where that was asked for and can be told."""
+    """A stored passage (memory/passages.py)."""
 
     id: int
     chunk: int
@@ -35,7 +35,6 @@ class PassageRow:
     text: str
     words: int
     shadow: str
-    cosine: float | None
 
 
 def nearest(
@@ -70,12 +69,6 @@ def matching(
     return [int(id_) for (id_,) in rows]
 
 
-def containing(connection: apsw.Connection, form: str) -> int:
-    """How many chunks have a word in this form."""
-    rows = connection.execute("SELECT doc FROM chunks_terms WHERE term = ?", (form,))
-    return next((int(count) for (count,) in rows), 0)
-
-
 def first_chunks(connection: apsw.Connection, paths: Iterable[str]) -> dict[int, str]:
     """The first chunk of each of these notes."""
     sql = "SELECT id FROM chunks WHERE path = ? ORDER BY start LIMIT 1"
@@ -100,20 +93,27 @@ def chunk_rows(connection: apsw.Connection, ids: Iterable[int]) -> list[ChunkRow
     return [ChunkRow(id=id_, path=path, words=words, shadow=shadow) for id_, path, words, shadow in rows]
 
 
-def passage_rows(
-    connection: apsw.Connection, chunks: Collection[int], vector: Vector | None
-) -> list[PassageRow]:
-    """All passages of these chunks, in order."""
-    blob = None if vector is None else eightfold(vector.tobytes())
-    cosine = "NULL" if blob is None else "iif(v.vector IS NULL, NULL, 1 - vec_distance_cosine(v.vector, ?))"
-    join = "" if blob is None else "LEFT JOIN passage_vectors v ON v.passage = p.id AND p.embedded = 1"
-    sql = (
-        "SELECT p.id, p.chunk, p.start, p.start_line, p.end_line, p.text, p.words, p.shadow, {}"
-        " FROM json_each(?) j CROSS JOIN passages p ON p.chunk = j.value {} ORDER BY p.chunk, p.id"
-    )
+def cosines(
+    connection: apsw.Connection, chunks: Collection[int], vector: Vector
+) -> dict[int, dict[int, float]]:
+    """Of each of these chunks, the cosines of its passages that have vectors."""
     rows = connection.execute(
-        sql.format(cosine, join),
-        (*(() if blob is None else (blob,)), json.dumps(list(chunks))),
+        "SELECT p.chunk, p.id, 1 - vec_distance_cosine(v.vector, ?) FROM json_each(?) j"
+        " CROSS JOIN passages p ON p.chunk = j.value CROSS JOIN passage_vectors v ON v.passage = p.id",
+        (eightfold(vector.tobytes()), json.dumps(list(chunks))),
+    )
+    found: dict[int, dict[int, float]] = {}
+    for chunk, id_, cosine in rows:
+        found.setdefault(chunk, {})[id_] = cosine
+    return found
+
+
+def passage_rows(connection: apsw.Connection, chunks: Collection[int]) -> list[PassageRow]:
+    """All passages of these chunks, in order."""
+    rows = connection.execute(
+        "SELECT p.id, p.chunk, p.start, p.start_line, p.end_line, p.text, p.words, p.shadow"
+        " FROM json_each(?) j CROSS JOIN passages p ON p.chunk = j.value ORDER BY p.chunk, p.id",
+        (json.dumps(list(chunks)),),
     )
     return [
         PassageRow(
@@ -125,9 +125,8 @@ def passage_rows(
             text=text,
             words=words,
             shadow=shadow,
-            cosine=cosine,
         )
-        for id_, chunk, start, first, last, text, words, shadow, cosine in rows
+        for id_, chunk, start, first, last, text, words, shadow in rows
     ]
 
 

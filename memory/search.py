@@ -8,11 +8,12 @@ from typing import Literal
 import apsw
 
 from memory import lookups, queries
-from memory.candidates import Asked, Candidate, Meaning, candidates, ranked
+from memory.candidates import Asked, Candidate, Judged, Meaning, ranked
+from memory.corpus import Corpus
 from memory.documents import Visible, is_document
 from memory.hybrid import HitParts, SearchHit, idf
 from memory.ranking import Placed, Rules, rank
-from memory.words import Analyzer, Term
+from memory.words import Term
 
 # An OR of many frequent words is what makes a keyword search slow; the rarest find as much.
 _MOST_WORDS = 12
@@ -40,39 +41,38 @@ class Answer:
     files: int = 0
 
 
-def find(connection: apsw.Connection, question: Question, analyzer: Analyzer) -> Answer:
+def find(connection: apsw.Connection, question: Question, corpus: Corpus) -> Answer:
     """The best passages, best first."""
-    found = gather(connection, question, analyzer)
+    found = gather(connection, question, corpus)
     ranking = rank((ranked(one) for one in found), question.rules)
-    meaning = question.meaning if queries.has_vectors(connection) else None
+    meaning = question.meaning if corpus.has_vectors else None
     by_id = {one.row.id: one for one in found}
     return Answer(
-        hits=_hits(ranking.placed, by_id, meaning),
-        relaxed=ranking.relaxed,
-        files=queries.totals(connection).files,
+        hits=_hits(ranking.placed, by_id, meaning), relaxed=ranking.relaxed, files=corpus.totals.files
     )
 
 
-def gather(connection: apsw.Connection, question: Question, analyzer: Analyzer) -> list[Candidate]:
+def gather(connection: apsw.Connection, question: Question, corpus: Corpus) -> list[Candidate]:
     """The passages that may be among the results, in no order, with what they are worth."""
-    known = [_known(connection, term) for term in analyzer.terms(question.text)]
-    meaning = question.meaning if queries.has_vectors(connection) else None
-    asked = _asked(known, queries.totals(connection), meaning)
+    corpus.at(connection)
+    known = _known(corpus, corpus.analyzer.terms(question.text))
+    asked = _asked(known, corpus.totals, question.meaning if corpus.has_vectors else None)
     within = _within(connection, question.visible)
     called = _called(connection, question)
     named = lookups.first_chunks(connection, called)
     most = min(200, max(24, 4 * question.rules.max_results))
     ids = dict.fromkeys(named)
     ids |= dict.fromkeys(lookups.matching(connection, _rarest(known), most, within))
-    vector = None
+    cosines: dict[int, dict[int, float]] = {}
     if asked.meaning is not None:
         vector = asked.meaning.vector
         near = lookups.nearest(connection, vector, max(_LEAST_NEIGHBOURS, 2 * most), within)
         ids |= dict.fromkeys(near[:most])
+        cosines = lookups.cosines(connection, ids, vector)
     rows = {row.id: row for row in lookups.chunk_rows(connection, ids)}
-    passages = lookups.passage_rows(connection, rows, vector)
-    called_chunks = {id_: called[path] for id_, path in named.items()}
-    return candidates(rows, passages, asked, question.rules, called=called_chunks)
+    judged = Judged(rows, cosines, asked, question.rules)
+    passages = lookups.passage_rows(connection, judged.best() | (named.keys() & rows.keys()))
+    return judged.candidates(passages, called={id_: called[path] for id_, path in named.items()})
 
 
 def _within(connection: apsw.Connection, visible: Visible | None) -> list[str] | None:
@@ -113,10 +113,14 @@ class _Known:
     forms: tuple[str, ...]
 
 
-def _known(connection: apsw.Connection, term: Term) -> _Known:
-    counts = {form: lookups.containing(connection, form) for form in sorted(term.forms)}
-    # Not the sum: a word and its stem stand side by side in the same chunks.
-    return _Known(max(counts.values()), tuple(form for form, count in counts.items() if count))
+def _known(corpus: Corpus, terms: Sequence[Term]) -> list[_Known]:
+    counts = corpus.containing({form for term in terms for form in term.forms})
+    known: list[_Known] = []
+    for term in terms:
+        forms = sorted(form for form in term.forms if counts[form])
+        # Not the sum: a word and its stem stand side by side in the same chunks.
+        known.append(_Known(max((counts[form] for form in forms), default=0), tuple(forms)))
+    return known
 
 
 def _asked(known: Sequence[_Known], totals: queries.Totals, meaning: Meaning | None) -> Asked:

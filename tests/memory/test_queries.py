@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memory import lookups, queries
+from memory import corpus, lookups, queries
 from memory.cutting import new_chunks
 from memory.database import Database
 from memory.queries import FileRow
@@ -54,8 +54,8 @@ async def test_b82_a_vector_again_replaces_the_old_one(database: Database) -> No
     for number in (5, 6):
         again = partial(queries.put_vectors, vectors={hash_: axis(number).tobytes()}, passages=[(3, hash_)])
         await database.run(again)
-    (row,) = await database.read(partial(lookups.passage_rows, chunks=[3], vector=axis(6)))
-    assert row.cosine == pytest.approx(1)
+    found = await database.read(partial(lookups.cosines, chunks=[3], vector=axis(6)))
+    assert found == {3: {3: pytest.approx(1)}}
 
 
 async def test_b82_a_vector_of_the_wrong_size_changes_nothing(database: Database) -> None:
@@ -79,8 +79,8 @@ async def test_a_vector_that_comes_too_late_is_not_given_to_another_text(databas
 
 
 async def test_words_are_counted_by_chunk_and_matched_by_any(database: Database) -> None:
-    assert await database.read(partial(lookups.containing, form="red")) == 2
-    assert await database.read(partial(lookups.containing, form="zebra")) == 0
+    counts = await database.read(partial(corpus.containing, forms=["red", "zebra"]))
+    assert counts == {"red": 2}
     assert set(await database.read(partial(lookups.matching, forms=["red", "tent"], limit=9))) == {1, 2, 3}
     assert await database.read(partial(lookups.matching, forms=[], limit=9)) == []
     assert await database.read(partial(lookups.matching, forms=['a" OR "red', "x y"], limit=9)) == []

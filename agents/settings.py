@@ -7,12 +7,14 @@ from typing import Annotated, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     NonNegativeFloat,
     PositiveFloat,
     PositiveInt,
     SecretStr,
+    model_validator,
 )
 
 from agents.model.provider import CacheTtl, ThinkingLevel
@@ -32,7 +34,13 @@ def _agent_id(value: str) -> str:
     return value
 
 
+def _place_id(value: object) -> object:
+    """Ids are texts; as numbers they may stand without quotes."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
 AgentId = Annotated[str, AfterValidator(_agent_id)]
+PlaceId = Annotated[str, BeforeValidator(_place_id), Field(min_length=1, max_length=128)]
 
 
 class PriceSettings(Section):
@@ -58,6 +66,12 @@ class ProviderSettings(Section):
     )
     api_key: SecretStr | None = Field(None, description="null: the environment's <NAME>_API_KEY")
     api_key_file: Path | None = Field(None, description="a file that holds the key, instead of api_key")
+    api_keys: tuple[SecretStr, ...] = Field(
+        (), description="further keys, asked with in turn when one is limited, refused or without credit"
+    )
+    api_keys_file: Path | None = Field(
+        None, description="a file with a key on each line, instead of api_keys"
+    )
     base_url: str | None = Field(None, description="null: the vendor's own address")
     embedding_api: Literal["openai", "gemini", "ollama", "voyage"] | None = Field(
         None, description="wire API of its embeddings; makes its name usable as memory.search.provider"
@@ -70,9 +84,21 @@ class ProviderSettings(Section):
     )
 
 
+def _answering(name: str) -> str:
+    if name.startswith("offline/"):
+        raise ValueError("cannot be offline: it would save and summarise conversations without a model")
+    return name
+
+
+Fallback = Annotated[ModelName, AfterValidator(_answering)]
+
+
 class ModelsSettings(Section):
     default: ModelName | None = Field(
         None, description="provider/model; null: the first provider with a key, else offline/notes"
+    )
+    fallbacks: tuple[Fallback, ...] = Field(
+        (), description="provider/model, asked in this order while those before them fail or rest"
     )
     timeout_seconds: PositiveFloat = Field(
         600, description="longest silence of a model before it counts as down"
@@ -115,6 +141,7 @@ class AgentDefaults(Section):
         None, description="null: ~/clawd, or <home>/workspace when the home directory is not ~/.clawd"
     )
     model: ModelName | None = Field(None, description="null: models.default")
+    fallbacks: tuple[Fallback, ...] | None = Field(None, description="null: models.fallbacks; []: none")
     thinking: ThinkingLevel = Field("off", description="reasoning effort, where the model has one")
     max_tokens: PositiveInt = Field(8_192, description="tokens of one answer")
     cache_ttl: CacheTtl | None = Field(
@@ -133,11 +160,35 @@ class AgentSettings(AgentDefaults):
     default: bool = Field(False, description="answers whatever no binding sends elsewhere")
 
 
+class BindingSettings(Section):
+    """Every key that is given must fit; the binding that names the most exact place wins."""
+
+    agent: AgentId = Field(description="who answers")
+    channel: str = Field(min_length=1, description="telegram, discord or whatsapp")
+    account: str | None = Field(None, description="name of the account; null: any")
+    chat: PlaceId | None = Field(None, description="id of the group, or of the person in direct chats")
+    thread: PlaceId | None = Field(None, description="id of a topic or thread of that chat")
+    parent: PlaceId | None = Field(None, description="id of the channel that a thread hangs from")
+    space: PlaceId | None = Field(None, description="id of the server (Discord)")
+    roles: tuple[PlaceId, ...] = Field((), description="ids of roles of that server; one of them is enough")
+
+    @model_validator(mode="after")
+    def _places_are_whole(self) -> "BindingSettings":
+        if self.thread is not None and self.chat is None:
+            raise ValueError("thread is given without the chat that it belongs to")
+        if self.roles and self.space is None:
+            raise ValueError("roles are given without the space that they belong to")
+        return self
+
+
 class AgentsSettings(Section):
     defaults: AgentDefaults = Field(default_factory=AgentDefaults, description="what holds for every agent")
     list: tuple[AgentSettings, ...] = Field(
         (AgentSettings(id="main", default=True),),
         description="the agents, each with keys of its own over these",
+    )
+    bindings: tuple[BindingSettings, ...] = Field(
+        (), description="which agent answers where; without one, the default agent does"
     )
 
     def resolve(self, agent_id: str) -> AgentSettings | None:

@@ -212,12 +212,37 @@ class StartNotesSettings(Section):
     max_slugged: int = Field(4, ge=0, le=50, description="notes of ended sessions of one day, newest first")
 
 
+def _link_name(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,63}", value):
+        raise ValueError("must be a name of A-Z, a-z, 0-9, - and _ that begins with a letter")
+    return value
+
+
+def _identity(value: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9_-]*:\S+", value):
+        raise ValueError('must be written channel:id, for example "telegram:12345"')
+    return value
+
+
+DmScope = Literal["main", "per_peer", "per_channel_peer", "per_account_channel_peer"]
+LinkName = Annotated[str, AfterValidator(_link_name)]
+Identity = Annotated[str, AfterValidator(_identity)]
+
+
 class SessionsSettings(Section):
     max_line_bytes: PositiveInt = Field(
         64 * 1024 * 1024, description="a longer transcript line stays on disk and is skipped with a warning"
     )
     open_limit: PositiveInt = Field(
         64, description="conversations kept in memory, least recently used out first"
+    )
+    dm_scope: DmScope = Field(
+        "main",
+        description="direct chats. main: the owner's are one conversation; else apart by what it names",
+    )
+    identity_links: dict[LinkName, tuple[Identity, ...]] = Field(
+        default_factory=dict,
+        description="one person on several channels: a name of yours, and the ids as channel:id",
     )
     reset: ResetSettings = Field(
         default_factory=ResetSettings, description="when a new session begins by itself"
@@ -234,3 +259,10 @@ class SessionsSettings(Section):
     pruning: PruningSettings = Field(
         default_factory=PruningSettings, description="trimming old tool results to save money"
     )
+
+    @model_validator(mode="after")
+    def _one_person_each(self) -> "SessionsSettings":
+        listed = [one for ids in self.identity_links.values() for one in ids]
+        if twice := next((one for one in listed if listed.count(one) > 1), None):
+            raise ValueError(f"identity_links names {twice} more than once; an id belongs to one person")
+        return self

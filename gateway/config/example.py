@@ -25,9 +25,14 @@ _ENTRIES: Mapping[str, tuple[tuple[str, Mapping[str, str]], ...]] = {
     "models": (("my-model", {"context_window": "128000", "max_output": "8192"}),),
     "by_kind": (("group", {"daily_at": "null", "idle_minutes": "240"}),),
     "by_channel": (("telegram", {"daily_at": '"05:30"'}),),
+    "accounts": (("default", {}),),
+    "groups": (('"-1001234567890"', {}),),
+    "topics": (('"42"', {}),),
+    "guilds": (('"123456789012345678"', {}),),
+    "channels": (('"234567890123456789"', {}),),
 }
 # The same for an entry of a list that is empty by default.
-_ITEMS: Mapping[str, str] = {"path": "~/notes"}
+_ITEMS: Mapping[str, str] = {"path": "~/notes", "agent": "main", "channel": "telegram"}
 _WIDTH = 108
 
 
@@ -70,24 +75,28 @@ def _entry(key: Key, depth: int) -> Iterator[str]:
 
 def _mapping(key: Key, model: type[BaseModel], depth: int) -> Iterator[str]:
     """Commented entries: the first with every key there is, the others as short as they may be."""
-    indent = "  " * depth
+    yield from _named(key, model, "  " * depth + "#  ")
+
+
+def _named(key: Key, model: type[BaseModel], indent: str) -> Iterator[str]:
     for place, (name, values) in enumerate(_ENTRIES.get(key.name, (("name", {}),))):
-        yield f"{indent}#  {name}:"
+        yield f"{indent}{name}:"
         for inner in keys_of(model):
-            if place and inner.name not in values:
-                continue
-            text = values.get(inner.name, plain(inner.default))
-            if inner.model is not None:
-                text = "{" + ", ".join(_inline(inner, inner.model)) + "}"
-            yield _commented(f"{indent}#    {inner.name}: {text}", "" if place else inner.description)
+            if not place or inner.name in values:
+                yield from _value(inner, values, f"{indent}  ", told=not place)
 
 
-def _inline(key: Key, model: type[BaseModel]) -> Iterator[str]:
-    if key.kind == "mapping":
-        name = next(iter(_ENTRIES.get(key.name, (("name", {}),))))[0]
-        yield f"{name}: {{{', '.join(_fields(model, dict(_ENTRIES[key.name])[name]))}}}"
-    else:
-        yield from _fields(model, {})
+def _value(key: Key, values: Mapping[str, str], indent: str, *, told: bool) -> Iterator[str]:
+    """One key of a commented entry; a mapping in it has an entry of its own."""
+    comment = key.description if told else ""
+    if key.kind == "mapping" and key.model is not None and key.name not in values:
+        yield _commented(f"{indent}{key.name}:", comment)
+        yield from _named(key, key.model, f"{indent}  ")
+        return
+    text = values.get(key.name) or plain(key.default)
+    if key.model is not None:
+        text = "{" + ", ".join(_fields(key.model, {})) + "}"
+    yield _commented(f"{indent}{key.name}: {text}", comment)
 
 
 def _fields(model: type[BaseModel], values: Mapping[str, str]) -> Iterator[str]:

@@ -179,9 +179,10 @@ class _Resolving:
             if section.get(secret) is not None:
                 self.problems.append(self._problem((*loc, secret), f"is given, and {name} as well; keep one"))
             elif not any(problem.path == dotted((*loc, name)) for problem in self.problems):
-                self._read(section, loc, secret)
+                self._read(section, loc, secret, many=key.many)
 
-    def _read(self, section: dict[str, Json], loc: Loc, secret: str) -> None:
+    def _read(self, section: dict[str, Json], loc: Loc, secret: str, *, many: bool) -> None:
+        """One secret, or one on each line that is not blank."""
         where, file = (*loc, f"{secret}_file"), Path(str(section[f"{secret}_file"]))
         try:
             value = _regular(file, MAX_SECRET_BYTES).decode("utf-8-sig")
@@ -191,11 +192,12 @@ class _Resolving:
         except UnicodeDecodeError:
             self.problems.append(self._problem(where, f"{file} is not UTF-8 text"))
             return
-        value = value.removesuffix("\n").removesuffix("\r")
-        if reason := placeholder(value):
+        lines = [line.strip() for line in value.splitlines() if line.strip()]
+        values = lines if many else [value.removesuffix("\n").removesuffix("\r")]
+        if reason := next((found for one in values if (found := placeholder(one))), None):
             self.problems.append(self._problem(where, f"what {file} holds {reason}"))
             return
-        section[secret] = value
+        section[secret] = list[Json](values) if many else values[0]
         self.written[(*loc, secret)] = "the file's text"
         self.origins[(*loc, secret)] = str(file)
 

@@ -28,6 +28,7 @@ class Key:
     required: bool
     default: object
     secret: bool
+    many: bool
     path: bool
 
 
@@ -88,6 +89,7 @@ def _key(name: str, info: FieldInfo) -> Key:
         if info.is_required()
         else info.get_default(call_default_factory=True, validated_data={}),
         secret=SecretStr in parts or any(SecretStr in get_args(part) for part in parts),
+        many=any(get_origin(part) in (list, tuple) for part in parts),
         path=Path in parts,
     )
 

@@ -110,6 +110,8 @@ def _agents(value: AgentsSettings) -> AgentsSettings:
     if sum(agent.default for agent in value.list) > 1:
         faults.append("list has more than one agent with default: true")
     faults += [fault for one in dict.fromkeys(ids) if (fault := _unresolved(value, one))]
+    bound = dict.fromkeys(binding.agent for binding in value.bindings)
+    faults += [f"bindings name {one!r}, which is no agent of list" for one in bound if one not in ids]
     if faults:
         raise ValueError("; ".join(faults))
     return value
@@ -170,6 +172,18 @@ class Config(BaseModel):
             if unknown := [one for one in self.memory_of(agent.id).read_from if one not in ids]:
                 raise ValueError(
                     f"memory.read_from of agent {agent.id!r} names {unknown[0]!r}, which is no agent; "
+                    f"the agents are {', '.join(sorted(ids))}"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _answerers(self) -> "Config":
+        """Whether every agent that a group is given to exists."""
+        ids = {agent.id for agent in self.agents.list}
+        for where, agent in self.channels.answerers():
+            if agent not in ids:
+                raise ValueError(
+                    f"channels.{where}.agent is {agent!r}, which is no agent; "
                     f"the agents are {', '.join(sorted(ids))}"
                 )
         return self

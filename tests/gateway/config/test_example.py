@@ -31,7 +31,8 @@ def test_loading_the_example_gives_the_defaults(tmp_path: Path) -> None:
 
 
 def test_the_commented_entries_of_the_example_can_be_used(tmp_path: Path) -> None:
-    lines = example().replace("  providers: {}", "  providers:").splitlines()
+    text = example().replace("  providers: {}", "  providers:").replace("  bindings: []", "  bindings:")
+    lines = text.splitlines()
     entries = [line.replace("  #  ", "    ", 1) if line.startswith("  #  ") else line for line in lines]
     (tmp_path / "clawd.yaml").write_text("\n".join(entries), encoding="utf-8")
 
@@ -39,6 +40,24 @@ def test_the_commented_entries_of_the_example_can_be_used(tmp_path: Path) -> Non
 
     assert set(config.models.providers) == {"anthropic", "ollama"}
     assert config.models.providers["ollama"].api == "openai_chat"
+    assert config.agents.bindings[0].channel == "telegram"
+
+
+@pytest.mark.parametrize("platform", ["telegram", "discord", "whatsapp"])
+def test_a_commented_account_of_the_example_is_the_default_one(tmp_path: Path, platform: str) -> None:
+    lines = example().splitlines()
+    start = lines.index(next(line for line in lines if line.startswith(f"  {platform}:")))
+    entry = [line for line in lines[start + 2 :] if line.startswith("    #  ")]
+    own = entry[: next((place for place, line in enumerate(entry[1:], 1) if line == entry[0]), len(entry))]
+    account = "\n".join(line.replace("#  ", "   ", 1) for line in own)
+    text = f"channels:\n  {platform}:\n    accounts:\n{account}\n"
+    (tmp_path / "clawd.yaml").write_text(text, encoding="utf-8")
+
+    found = load(Home(tmp_path), {}).channels.accounts[platform, "default"]
+
+    assert found.model_copy(update={"groups": {}, "guilds": {}}).model_dump(
+        exclude={"groups", "guilds"}
+    ) == type(found)().model_dump(exclude={"groups", "guilds"})
 
 
 @pytest.mark.parametrize(("loc", "key"), KEYS, ids=[".".join(map(str, loc)) for loc, _ in KEYS])

@@ -9,6 +9,10 @@ from agents.model.provider import TextDelta, ThinkingDelta
 from sessions.key import SessionKey
 from sessions.messages import ToolCall, ToolResult, User
 
+Trust: TypeAlias = Literal["owner", "known", "group", "guest"]
+"""How far a sender is trusted. known: let in by the owner; group: somebody in a group that is let in; guest:
+nobody of these."""
+
 
 async def nothing_more() -> Sequence[User]:
     """Nobody adds anything to a running turn."""
@@ -24,7 +28,7 @@ class Turn:
     key: SessionKey
     session_id: str
     sender: str
-    trust: Literal["owner", "guest"]
+    trust: Trust
     at: datetime
     time_zone: str
     steering: Callable[[], Awaitable[Sequence[User]]] = nothing_more
@@ -43,7 +47,8 @@ class ToolFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrying:
-    """A passing failure; what was shown of this answer so far is void."""
+    """A passing failure; what was shown of this answer so far is void. Without `seconds` it is asked for
+    again already, perhaps of another model."""
 
     reason: str
     seconds: float

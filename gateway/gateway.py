@@ -4,37 +4,31 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
 from agents.clock import Clock
-from agents.conversation import BrokenTranscript, in_thread, visible
-from agents.loop import TurnLimit
+from agents.conversation import BrokenTranscript, visible
 from agents.model.catalog import ModelStatus
-from agents.model.provider import ModelError, TextDelta
-from agents.outcome import Outcome
-from agents.turn import OnEvent, Turn
-from agents.workspace import WorkspaceError
-from gateway.commands.obey import Commands, Hooks
+from agents.turn import OnEvent
+from gateway.commands.obey import Commands, FirstText, Hooks
 from gateway.commands.table import Typed
 from gateway.endings import Endings
-from gateway.envelope import envelope
 from gateway.insight import Insight, Window
 from gateway.lanes import Lanes
 from gateway.lifecycle import Lifecycle
 from gateway.memories import Memories
-from gateway.refusals import refusal
-from gateway.roster import Agent, Roster
+from gateway.roster import Roster
 from gateway.routing import api_session
-from gateway.session_commands import SessionCommands, owners_turn
+from gateway.session_commands import SessionCommands
+from gateway.turns import Asked, Turns
 from gateway.usage import Ledger
-from gateway.views import CallReport, ChatReply, Conversation, Refused
+from gateway.views import ChatReply, Conversation, Refused
 from memory.orders import SyncProgress
 from sessions.entries import Entry
 from sessions.key import BadSessionKey, SessionKey
-from sessions.messages import Text, Usage, User
+from sessions.messages import Text, Usage
 from sessions.registry import Registry, SessionRecord
 from sessions.settings import SessionsSettings
 
@@ -80,7 +74,16 @@ class Gateway:
         self.insight = Insight(read=self.entries, ledger=ledger, window=window, zone=self._zone)
         self.usage, self.context = self.insight.usage, self.insight.context
         self.lifecycle = self._life(endings, sessions, new_id)
-        self._commands = Commands(self, hooks=self._hooks(), clock=clock, version=version)
+        self.turns = Turns(
+            roster=roster,
+            registry=registry,
+            lifecycle=self.lifecycle,
+            ledger=ledger,
+            lanes=self.lanes,
+            clock=clock,
+            executor=executor,
+        )
+        self.commands = Commands(self, hooks=self._hooks(), clock=clock, version=version)
         memories = Memories(roster=roster)
         self.memory_search, self.memory_read = memories.search, memories.read
         self.memory_sync, self.memory_status = memories.sync, memories.status
@@ -106,7 +109,6 @@ class Gateway:
             lifecycle=self.lifecycle,
             models=self.models,
             clock=self._clock,
-            begin=self._begin,
         ).hooks()
 
     def agents(self) -> list[str]:
@@ -120,16 +122,16 @@ class Gateway:
         `session` None is the agent's main session; a name is `agent:<id>:api:<name>`. A caller that is
         cancelled does not cancel the turn. Raises Refused.
         """
-        chosen = self._agent(agent)
-        self._check(text)
+        self._agent(agent)
+        self.check(text)
         try:
             key = api_session(agent or self.default_agent, session)
         except BadSessionKey as error:
             raise Refused(f"{error}.", code="bad_session", status=400) from error
         listener = on_event or _nobody
-        typed = self._commands.typed(text, who="owner")
+        typed = self.commands.typed(text, who="owner")
         if typed is None:
-            work = partial(self._turn, chosen, key, text, listener)
+            work = partial(self._begin, key, text, listener)
         elif typed.command.control:
             return await self._obey(typed, key, listener)
         else:
@@ -177,7 +179,7 @@ class Gateway:
         """The owner's."""
         return ZoneInfo(self._agent(None).runtime.time_zone)
 
-    def _check(self, text: str) -> None:
+    def check(self, text: str) -> None:
         if self.draining:
             raise Refused(
                 "clawd is shutting down; send this again in a moment.", code="shutting_down", status=503
@@ -192,88 +194,18 @@ class Gateway:
                 status=413,
             )
 
-    async def _turn(self, agent: Agent, key: SessionKey, text: str, on_event: OnEvent) -> ChatReply:
-        now = self._clock()
-        try:
-            self._ledger.check()
-            current = await self.lifecycle.current(key, now)
-            turn = owners_turn(current.record, at=self._clock(), time_zone=agent.runtime.time_zone)
-            if current.notice:
-                on_event(TextDelta(text=f"*{current.notice}*\n\n"))
-            try:
-                stamp = envelope(turn.at, time_zone=turn.time_zone)
-                said = User(at=turn.at, parts=(Text(text=text),), envelope=stamp)
-                outcome = await agent.runtime.respond(turn, said, on_event=on_event)
-            finally:
-                await self._touch(agent, current.record)
-        except asyncio.CancelledError as error:
-            logger.info("turn of %s: stopped", key)
-            raise Refused("Stopped.", code="stopped", status=409) from error
-        except BrokenTranscript as error:
-            logger.error("turn of %s: %s", key, error)  # noqa: TRY400 (the text says it all)
-            await self.lifecycle.start(key)
-            raise Refused(
-                f"{error} A new conversation begins with your next message.", code="storage", status=500
-            ) from error
-        except (ModelError, TurnLimit, WorkspaceError, OSError) as error:
-            logger.warning("turn of %s failed: %s: %s", key, type(error).__name__, error)
-            raise refusal(error) from error
-        logger.info("turn of %s: %s, %.1f s", key, outcome.model, (self._clock() - now).total_seconds())
-        if outcome.due:
-            work = partial(self._maintain, agent, turn)
-            self.lanes.submit(key, work, yields=outcome.due.yields)
-        return self._told(_reply(current.record, outcome), current.notice, outcome.notice, on_event)
-
-    def _told(self, reply: ChatReply, before: str, after: str, on_event: OnEvent) -> ChatReply:
-        """The reply with what the person is to know beside it."""
-        text = f"*{before}*\n\n{reply.reply}" if before else reply.reply
-        for notice in (after and f"*{after}*", self._ledger.warning()):
-            if notice:
-                on_event(TextDelta(text=f"\n\n{notice}"))
-                text = f"{text}\n\n{notice}"
-        return replace(reply, reply=text)
-
-    async def _maintain(self, agent: Agent, turn: Turn) -> None:
-        """Save and shorten after a turn; nobody waits, so a failure is told in the log."""
-        try:
-            await agent.runtime.maintain(turn)
-        except (ModelError, TurnLimit, WorkspaceError, OSError) as error:
-            logger.warning("upkeep of %s failed: %s", turn.key, error)
-
     async def _obey(self, typed: Typed, key: SessionKey, on_event: OnEvent) -> ChatReply:
         """A command's answer is the visible end of its message; it is not recorded."""
-        said = await self._commands.obey(typed, key, who="owner", on_event=on_event)
-        if isinstance(said, ChatReply):
-            return said
+        said = await self.commands.obey(typed, key, who="owner")
+        if isinstance(said, FirstText):
+            return await self._begin(key, said.text, on_event)
         record = self._registry.get(key)
         session_id = record.session_id if record else ""
         return ChatReply(reply=said, key=key, session_id=session_id, usage=Usage(), calls=(), model="")
 
     async def _begin(self, key: SessionKey, text: str, on_event: OnEvent) -> ChatReply:
-        """A turn from within a command, whose lane this is."""
-        return await self._turn(self._agent(key.agent), key, text, on_event)
-
-    async def _touch(self, agent: Agent, record: SessionRecord) -> None:
-        messages = agent.runtime.conversations.count(record.session_id) or record.messages
-        now = self._clock()
-        await in_thread(self._executor, lambda: self._registry.touch(record.key, now, messages))
-        if agent.recall is not None and agent.remembers_talk:
-            agent.recall.own.stale()
-
-
-def _reply(record: SessionRecord, outcome: Outcome) -> ChatReply:
-    calls = tuple(
-        CallReport(name=call.name, arguments=call.arguments, is_error=failed)
-        for call, failed in outcome.calls
-    )
-    return ChatReply(
-        reply=outcome.reply,
-        key=record.key,
-        session_id=record.session_id,
-        usage=outcome.usage,
-        calls=calls,
-        model=outcome.model,
-    )
+        """A turn of the owner, in the session's lane."""
+        return await self.turns.answer(Asked(key=key, parts=(Text(text=text),)), on_event)
 
 
 def _forget(_: object) -> None:

@@ -52,17 +52,22 @@ class Outbox:
             if delivery.key in self._done or (known is not None and known.state != "live"):
                 return None
             if known is not None:
-                delivery = replace(delivery, shown=known.shown)
+                delivery = replace(delivery, shown=known.shown, doubtful=known.doubtful)
             self._write({"type": "intent", **self._codec.to_json(delivery)}, sync=True)
             if len(self._known) + len(self._done) + _SLACK < self._lines / 4:
                 self._compact(delivery.at)
             return self._known[delivery.key]
 
-    def shown(self, key: str, address: Address, message_id: str, now: datetime) -> None:
-        """A live view has put a message into the chat. Raises OSError."""
+    def showing(self, key: str, address: Address, now: datetime) -> None:
+        """A live view is about to put a message into the chat. Raises OSError."""
         with self._lock:
-            line: JsonObject = {"type": "shown", "key": key, "id": message_id, "at": iso(now)}
+            line: JsonObject = {"type": "showing", "key": key, "at": iso(now)}
             self._write(line | {"address": self._codec.address_json(address)})
+
+    def shown(self, key: str, message_id: str) -> None:
+        """The message stands in the chat, under that id. Raises OSError."""
+        with self._lock:
+            self._write({"type": "shown", "key": key, "id": message_id})
 
     def sending(self, key: str) -> None:
         """The next part is about to be sent. Raises OSError."""
@@ -161,28 +166,26 @@ class Outbox:
                 delivery = self._codec.of_json(line)
                 if delivery is not None and key not in self._done:
                     self._known[key] = delivery
-            case {"type": "shown", "id": str(one), "at": str(at)}:
-                self._show(key, one, datetime.fromisoformat(at), line)
+            case {"type": "showing", "at": str(at)} if key not in self._known:
+                self._show(key, datetime.fromisoformat(at), line)
             case {"type": "done", "at": str(at)}:
                 self._known.pop(key, None)
                 self._done[key] = datetime.fromisoformat(at)
             case _ if key in self._known:
                 self._known[key] = _changed(self._known[key], line)
 
-    def _show(self, key: str, message_id: str, at: datetime, line: JsonObject) -> None:
-        known, address = self._known.get(key), self._codec.address_of(line.get("address"))
-        if known is not None:
-            self._known[key] = replace(known, shown=(*known.shown, message_id))
-        elif address is not None and key not in self._done:
-            self._known[key] = Delivery(key=key, address=address, at=at, shown=(message_id,), state="live")
+    def _show(self, key: str, at: datetime, line: JsonObject) -> None:
+        address = self._codec.address_of(line.get("address"))
+        if address is not None and key not in self._done:
+            self._known[key] = Delivery(key=key, address=address, at=at, doubtful=True, state="live")
 
 
 def _changed(known: Delivery, line: JsonObject) -> Delivery:
     match line:
-        case {"type": "sending"}:
-            return replace(known, doubtful=True)
-        case {"type": "unsent"}:
-            return replace(known, doubtful=False)
+        case {"type": ("sending" | "showing" | "unsent") as kind}:
+            return replace(known, doubtful=kind != "unsent")
+        case {"type": "shown", "id": str(message_id)}:
+            return replace(known, shown=(*known.shown, message_id), doubtful=False)
         case {"type": "sent", "id": str(message_id)}:
             return replace(known, sent=(*known.sent, message_id), doubtful=False)
         case {"type": "dead", "why": str(why)}:

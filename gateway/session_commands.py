@@ -1,7 +1,7 @@
 """The commands that begin, end, resume and shorten a session, and choose its model."""
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,25 +12,25 @@ from agents.model.catalog import ModelStatus
 from agents.model.provider import ModelError
 from agents.own_model import own_model_entry
 from agents.told import NO_NOTES
-from agents.turn import OnEvent, Turn
+from agents.turn import Turn
 from agents.workspace import WorkspaceError
-from gateway.commands.obey import Hooks
+from gateway.commands.obey import FirstText, Hooks
 from gateway.lifecycle import Lifecycle
 from gateway.refusals import refusal
 from gateway.roster import Roster
-from gateway.views import ChatReply, Refused
+from gateway.views import Refused
 from sessions.entries import Custom, CustomMessage
 from sessions.key import SessionKey
 from sessions.registry import Registry, SessionRecord
 
 
 def owners_turn(record: SessionRecord, *, at: datetime, time_zone: str) -> Turn:
-    """A turn of the owner, who alone can speak through the API and the terminal."""
+    """A turn that nobody's message began: the owner's in private sessions, a guest's elsewhere."""
     return Turn(
         key=record.key,
         session_id=record.session_id,
         sender="owner",
-        trust="owner",
+        trust="owner" if record.key.private else "guest",
         at=at,
         time_zone=time_zone,
     )
@@ -38,21 +38,20 @@ def owners_turn(record: SessionRecord, *, at: datetime, time_zone: str) -> Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionCommands:
-    """Runs in the session's lane. `begin` answers a text as the first of a session."""
+    """Runs in the session's lane."""
 
     roster: Roster
     registry: Registry
     lifecycle: Lifecycle
     models: Callable[[], Sequence[ModelStatus]]
     clock: Clock
-    begin: Callable[[SessionKey, str, OnEvent], Awaitable[ChatReply]]
 
     def hooks(self) -> Hooks:
         return Hooks(
             new=self._new, reset=self._reset, resume=self._resume, compact=self._compact, model=self._model
         )
 
-    async def _new(self, key: SessionKey, rest: str, on_event: OnEvent) -> str | ChatReply:
+    async def _new(self, key: SessionKey, rest: str) -> str | FirstText:
         """The next session, at once; `MODEL` answers in it, and a text begins it."""
         first, _, behind = rest.partition(" ")
         model = await self._usable(key, first)
@@ -69,11 +68,11 @@ class SessionCommands:
         elif text:
             await self._mark(record, NO_NOTES)
         if text:
-            return await self.begin(key, text, on_event)
+            return FirstText(text=text)
         told = f" {model} answers in it." if model else ""
         return f"A new session.{told} The last one is kept; /resume goes back to it."
 
-    async def _model(self, key: SessionKey, rest: str, _on_event: OnEvent) -> str:
+    async def _model(self, key: SessionKey, rest: str) -> str:
         """Another model for this session, from the next message on; `default` goes back to the agent's."""
         record = (await self.lifecycle.current(key, self.clock())).record
         if rest.lower() == "default":
@@ -116,18 +115,18 @@ class SessionCommands:
         except (BrokenTranscript, OSError) as error:
             raise Refused(f"The session cannot be used: {error}", code="storage", status=500) from error
 
-    async def _reset(self, key: SessionKey, _rest: str, _on_event: OnEvent) -> str | ChatReply:
+    async def _reset(self, key: SessionKey, _rest: str) -> str:
         record = self.registry.get(key)
         if record is None or not record.messages:
             return "This is a new session already."
         await self.lifecycle.end(record, "reset")
         return "A new session. The last one is kept; /resume goes back to it."
 
-    async def _resume(self, key: SessionKey, rest: str, _on_event: OnEvent) -> str:
+    async def _resume(self, key: SessionKey, rest: str) -> str:
         record = await self.lifecycle.resume(key, rest)
         return f"Back in session {record.session_id} ({record.messages} messages)."
 
-    async def _compact(self, key: SessionKey, rest: str, _on_event: OnEvent) -> str:
+    async def _compact(self, key: SessionKey, rest: str) -> str:
         record = self.registry.get(key)
         if record is None or not record.messages:
             return "There is nothing to summarise yet."

@@ -12,12 +12,11 @@ from agents.context_report import ContextReport, report_json
 from agents.frame import recorded
 from agents.model.catalog import ModelStatus
 from agents.own_model import own_model
-from agents.turn import OnEvent
 from gateway.commands import showing
 from gateway.commands.table import Command, Typed, Who, commands, may, parse
 from gateway.insight import Insight
 from gateway.usage_report import UsageRow
-from gateway.views import ChatReply, Refused
+from gateway.views import Refused
 from memory.hybrid import SearchResult
 from memory.status import IndexStatus
 from sessions.entries import Entry, Said
@@ -27,9 +26,17 @@ from sessions.registry import SessionRecord
 
 MONTH = timedelta(days=29)
 
-Hook: TypeAlias = Callable[[SessionKey, str, OnEvent], Awaitable[str | ChatReply]]
-"""Does what a command asks (its key, all after its name, who listens), in the session's lane. A text is
-shown as it is; a ChatReply is the visible end of a turn that it began. Raises Refused."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstText:
+    """A command has begun a session, and this is to be answered in it as if it had been sent alone."""
+
+    text: str
+
+
+Hook: TypeAlias = Callable[[SessionKey, str], Awaitable[str | FirstText]]
+"""Does what a command asks (its key, all after its name), in the session's lane. A text is shown as it is.
+Raises Refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,13 +115,13 @@ class Commands:
             raise Refused(f"/{found.command.name} is for the owner.", code="not_allowed", status=403)
         return found
 
-    async def obey(self, typed: Typed, key: SessionKey, *, who: Who, on_event: OnEvent) -> str | ChatReply:
+    async def obey(self, typed: Typed, key: SessionKey, *, who: Who) -> str | FirstText:
         """Raises Refused."""
         hook = self._hooks.of(typed.command.name)
         if typed.command.name == "model" and typed.rest:
             hook = self._hooks.model
         if hook is not None:
-            return await hook(key, typed.rest, on_event)
+            return await hook(key, typed.rest)
         return await self._answer(typed, key, who)
 
     async def _answer(self, typed: Typed, key: SessionKey, who: Who) -> str:

@@ -64,7 +64,8 @@ def test_a_part_that_was_being_sent_is_doubtful_after_a_restart(tmp_path: Path) 
 
 def test_what_was_shown_live_becomes_the_first_parts(tmp_path: Path) -> None:
     with opened(tmp_path) as outbox:
-        outbox.shown("k", ADDRESS, "m1", AT)
+        outbox.showing("k", ADDRESS, AT)
+        outbox.shown("k", "m1")
         assert not outbox.knows("k")
     with opened(tmp_path) as outbox:
         assert outbox.waiting() == []
@@ -96,3 +97,17 @@ def test_old_ends_are_forgotten_and_waiting_ones_never(tmp_path: Path) -> None:
         outbox.compact(AT + KEPT)
         assert not outbox.knows("k")
         assert [one.key for one in outbox.waiting()] == ["waits"]
+
+
+def test_a_live_message_whose_id_is_not_known_leaves_a_doubt(tmp_path: Path) -> None:
+    with opened(tmp_path) as outbox:
+        outbox.showing("k", ADDRESS, AT)
+    with opened(tmp_path) as outbox:
+        assert outbox.add(TWO) == replace(TWO, doubtful=True)
+
+
+def test_a_live_message_that_was_refused_leaves_none(tmp_path: Path) -> None:
+    with opened(tmp_path) as outbox:
+        outbox.showing("k", ADDRESS, AT)
+        outbox.unsent("k")
+        assert outbox.add(TWO) == TWO

@@ -7,10 +7,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from agents.turn import OnEvent
 from gateway.budget import Budget
-from gateway.commands.obey import Commands, Hooks
-from gateway.views import ChatReply, Refused
+from gateway.commands.obey import Commands, FirstText, Hooks
+from gateway.views import Refused
 from sessions.key import SessionKey
 from sessions.messages import Cost, Usage
 from tests.fakes.house import House, house
@@ -140,23 +139,23 @@ async def test_a_text_after_a_command_without_arguments_is_for_the_model(tmp_pat
 async def test_hooks_stand_behind_what_changes_a_session(tmp_path: Path) -> None:
     heard: list[tuple[str, str]] = []
 
-    async def hook(key: SessionKey, rest: str, on_event: OnEvent) -> str | ChatReply:
+    async def hook(key: SessionKey, rest: str) -> str | FirstText:
         heard.append((str(key), rest))
         if rest == "turn":
-            return ChatReply(reply="r", key=key, session_id="s", usage=Usage(), calls=(), model="m")
+            return FirstText(text="r")
         return "done"
 
     async with house(tmp_path) as scene:
         hooks = Hooks(new=hook, model=hook)
         commands = Commands(scene.gateway, hooks=hooks, clock=scene.clock, version="1")
 
-        async def obey(text: str) -> str | ChatReply:
+        async def obey(text: str) -> str | FirstText:
             typed = commands.typed(text, who="owner")
             assert typed is not None
-            return await commands.obey(typed, MAIN, who="owner", on_event=lambda _: None)
+            return await commands.obey(typed, MAIN, who="owner")
 
         assert await obey("/new start here") == "done"
-        assert isinstance(await obey("/new turn"), ChatReply)
+        assert isinstance(await obey("/new turn"), FirstText)
         assert await obey("/model openai/x") == "done"
         assert "Default" in str(await obey("/model"))
         assert commands.typed("/reset", who="owner") is None
@@ -170,7 +169,7 @@ async def test_a_model_cannot_be_named_where_nothing_stands_behind_it(tmp_path: 
         typed = commands.typed("/model openai/x", who="owner")
         assert typed is not None
         with pytest.raises(Refused, match="cannot be changed here"):
-            await commands.obey(typed, MAIN, who="owner", on_event=lambda _: None)
+            await commands.obey(typed, MAIN, who="owner")
 
 
 async def test_who_may_not_use_a_command_hears_so_and_does_not_see_it(tmp_path: Path) -> None:
@@ -180,7 +179,7 @@ async def test_who_may_not_use_a_command_hears_so_and_does_not_see_it(tmp_path: 
             commands.typed("/usage", who="known")
         typed = commands.typed("/help", who="known")
         assert typed is not None
-        text = await commands.obey(typed, MAIN, who="known", on_event=lambda _: None)
+        text = await commands.obey(typed, MAIN, who="known")
 
     assert refused.value.status == 403
     assert "/status" in str(text)

@@ -1,0 +1,171 @@
+"""One turn of one session: its session found, its model asked, what people are told beside the answer."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import partial
+
+from agents.clock import Clock
+from agents.conversation import BrokenTranscript, in_thread
+from agents.loop import TurnLimit
+from agents.model.provider import ModelError, TextDelta
+from agents.outcome import Outcome
+from agents.turn import OnEvent, Trust, Turn, nothing_more
+from agents.workspace import WorkspaceError
+from gateway.envelope import envelope
+from gateway.lanes import Lanes
+from gateway.lifecycle import Current, Lifecycle
+from gateway.refusals import refusal
+from gateway.roster import Agent, Roster
+from gateway.usage import Ledger
+from gateway.views import CallReport, ChatReply, Refused
+from sessions.key import SessionKey
+from sessions.messages import Image, Text, User
+from sessions.registry import Registry, SessionRecord
+
+logger = logging.getLogger("clawd.gateway")
+
+OnBegin = Callable[[str], Awaitable[None]]
+
+
+async def _unheard(_: str) -> None:
+    """Nobody needs to know which session it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a turn answers. `label` is the sender's name outside private sessions, `context` what stands
+    before the text and is no instruction; `ids` are the accepted messages that it is made of.
+
+    `on_begin` is told the session's id before anything is written to its transcript. With `again`, the
+    message stands there already: the turn had been cut off.
+    """
+
+    key: SessionKey
+    parts: tuple[Text | Image, ...]
+    sender: str = "owner"
+    trust: Trust = "owner"
+    label: str = ""
+    context: str = ""
+    ids: tuple[str, ...] = ()
+    steering: Callable[[], Awaitable[Sequence[User]]] = nothing_more
+    on_begin: OnBegin = _unheard
+    again: bool = False
+
+
+class Turns:
+    """Everything here runs in the session's lane. `lanes` takes what is done after the answer."""
+
+    def __init__(
+        self,
+        *,
+        roster: Roster,
+        registry: Registry,
+        lifecycle: Lifecycle,
+        ledger: Ledger,
+        lanes: Lanes,
+        clock: Clock,
+        executor: Executor,
+    ) -> None:
+        self._roster = roster
+        self._registry = registry
+        self._lifecycle = lifecycle
+        self._ledger = ledger
+        self._lanes = lanes
+        self._clock = clock
+        self._executor = executor
+
+    async def answer(self, asked: Asked, on_event: OnEvent) -> ChatReply:
+        """Raises Refused, also when the turn was stopped (`stopped`)."""
+        key, now = asked.key, self._clock()
+        agent = self._roster.of(key.agent)
+        try:
+            self._ledger.check()
+            current = await self._session(asked)
+            await asked.on_begin(current.record.session_id)
+            turn = self._turn(agent, current.record, asked)
+            if current.notice:
+                on_event(TextDelta(text=f"*{current.notice}*\n\n"))
+            try:
+                said = None if asked.again else self.user(asked, turn.time_zone)
+                outcome = await agent.runtime.respond(turn, said, on_event=on_event)
+            finally:
+                await self._touch(agent, current.record)
+        except asyncio.CancelledError as error:
+            logger.info("turn of %s: stopped", key)
+            raise Refused("Stopped.", code="stopped", status=409) from error
+        except BrokenTranscript as error:
+            logger.error("turn of %s: %s", key, error)  # noqa: TRY400 (the text says it all)
+            await self._lifecycle.start(key)
+            raise Refused(
+                f"{error} A new conversation begins with your next message.", code="storage", status=500
+            ) from error
+        except (ModelError, TurnLimit, WorkspaceError, OSError) as error:
+            logger.warning("turn of %s failed: %s: %s", key, type(error).__name__, error)
+            raise refusal(error) from error
+        logger.info("turn of %s: %s, %.1f s", key, outcome.model, (self._clock() - now).total_seconds())
+        if outcome.due:
+            self._lanes.submit(key, partial(self._maintain, agent, turn), yields=outcome.due.yields)
+        return self._told(_reply(current.record, outcome), current.notice, outcome.notice, on_event)
+
+    def user(self, asked: Asked, time_zone: str) -> User:
+        """The message as the transcript holds it."""
+        stamp = envelope(self._clock(), time_zone=time_zone, sender=asked.label)
+        head = f"{asked.context}\n{stamp}" if asked.context else stamp
+        return User(at=self._clock(), parts=asked.parts, envelope=head, ids=asked.ids)
+
+    async def _session(self, asked: Asked) -> Current:
+        """A turn that was cut off goes on in its own session, whatever the time is."""
+        record = self._registry.get(asked.key) if asked.again else None
+        return Current(record=record) if record else await self._lifecycle.current(asked.key, self._clock())
+
+    def _turn(self, agent: Agent, record: SessionRecord, asked: Asked) -> Turn:
+        return Turn(
+            key=record.key,
+            session_id=record.session_id,
+            sender=asked.sender,
+            trust=asked.trust,
+            at=self._clock(),
+            time_zone=agent.runtime.time_zone,
+            steering=asked.steering,
+        )
+
+    def _told(self, reply: ChatReply, before: str, after: str, on_event: OnEvent) -> ChatReply:
+        """The reply with what the person is to know beside it."""
+        text = f"*{before}*\n\n{reply.reply}" if before else reply.reply
+        for notice in (after and f"*{after}*", self._ledger.warning()):
+            if notice:
+                on_event(TextDelta(text=f"\n\n{notice}"))
+                text = f"{text}\n\n{notice}"
+        return replace(reply, reply=text)
+
+    async def _maintain(self, agent: Agent, turn: Turn) -> None:
+        """Save and shorten after a turn; nobody waits, so a failure is told in the log."""
+        try:
+            await agent.runtime.maintain(turn)
+        except (ModelError, TurnLimit, WorkspaceError, OSError) as error:
+            logger.warning("upkeep of %s failed: %s", turn.key, error)
+
+    async def _touch(self, agent: Agent, record: SessionRecord) -> None:
+        messages = agent.runtime.conversations.count(record.session_id) or record.messages
+        now = self._clock()
+        await in_thread(self._executor, lambda: self._registry.touch(record.key, now, messages))
+        if agent.recall is not None and agent.remembers_talk:
+            agent.recall.own.stale()
+
+
+def _reply(record: SessionRecord, outcome: Outcome) -> ChatReply:
+    calls = tuple(
+        CallReport(name=call.name, arguments=call.arguments, is_error=failed)
+        for call, failed in outcome.calls
+    )
+    return ChatReply(
+        reply=outcome.reply,
+        key=record.key,
+        session_id=record.session_id,
+        usage=outcome.usage,
+        calls=calls,
+        model=outcome.model,
+    )

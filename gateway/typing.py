@@ -1,0 +1,50 @@
+"""The notice that somebody is typing: while there is work, and never after it."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from channels.channel import Channel, SendError
+from channels.message import Address
+
+QUIET_SECONDS = 120.0
+"""A turn without any sign of life for so long no longer types; it types again with the next sign."""
+
+logger = logging.getLogger("clawd.channels")
+
+
+class Typing:
+    """`alive` is to be called with every event of the turn."""
+
+    def __init__(self, channel: Channel, address: Address) -> None:
+        self._channel = channel
+        self._address = address
+        self._seen = 0.0
+        self.alive()
+
+    def alive(self) -> None:
+        self._seen = asyncio.get_running_loop().time()
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        loop = asyncio.get_running_loop()
+        while True:
+            if loop.time() - self._seen < QUIET_SECONDS:
+                try:
+                    await self._channel.typing(self._address)
+                except SendError as error:
+                    logger.info("%s took no typing notice: %s", self._channel.name, error)
+            await asyncio.sleep(max(self._channel.traits.typing_seconds * 0.8, 0.05))
+
+
+@asynccontextmanager
+async def typing(channel: Channel, address: Address) -> AsyncIterator[Typing]:
+    """Types inside the block; when it is left, no notice is sent any more, also none that was under way."""
+    notice = Typing(channel, address)
+    task = asyncio.create_task(notice.run(), name="typing")
+    try:
+        yield notice
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

@@ -17,7 +17,6 @@ from sessions.limits import Limits, used_tokens
 from sessions.messages import Assistant, Text, User
 from sessions.settings import CompactionSettings
 from sessions.summary import stages, summary_message
-from sessions.tokens import estimate
 
 Cause: TypeAlias = Literal["threshold", "overflow", "manual"]
 
@@ -53,15 +52,14 @@ class Compactor:
     choose: Callable[[str], Awaitable[ChosenModel]]
 
     def limits(self, scene: Scene) -> Limits:
-        request = scene.request()
-        overhead = overhead_of(request)
-        return Limits.of(scene.chosen.window, self.settings, floor=request.max_tokens, overhead=overhead)
+        return Limits.of(
+            scene.chosen.window, self.settings, floor=scene.blank.max_tokens, overhead=scene.overhead
+        )
 
     def used(self, scene: Scene) -> int:
         """Tokens that the next request will have."""
         conversation = scene.conversation
-        overhead = overhead_of(scene.request())
-        return used_tokens(conversation.entries, conversation.messages, overhead=overhead)
+        return used_tokens(conversation.entries, conversation.messages, overhead=scene.overhead)
 
     async def compact(self, scene: Scene, cause: Cause, *, focus: str = "") -> Compaction | None:
         """Summarise all but the newest part; None when nothing can leave.
@@ -157,9 +155,3 @@ class Compactor:
         if not answer.text.strip():
             raise EmptySummary(f"{chosen.name} answered with no summary. The conversation stays as it is.")
         return replace(answer, parts=(Text(text=answer.text.strip()),), stop="stop")
-
-
-def overhead_of(request: ModelRequest) -> int:
-    """What stands around the messages, in tokens of our estimate."""
-    tools = "".join(f"{tool.name}{tool.description}{tool.parameters}" for tool in request.tools)
-    return estimate(request.system) + estimate(request.context) + estimate(tools)

@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from agents.clock import Clock
-from agents.maintaining import MAINTENANCE_KIND
+from agents.frame import CONTEXT, Frame, frame_of
+from agents.reading import Reading, visible
 from sessions.context import ContextView
-from sessions.entries import Body, CustomMessage, Entry, Header, ModelChanged, Said
-from sessions.flush import FLUSH_KIND
-from sessions.messages import Message, ToolResult, User
+from sessions.entries import Body, Custom, Entry, Header, ModelChanged, Said
+from sessions.messages import Message
 from sessions.plan import PruningPlan
 from sessions.transcript import BrokenTranscript, Transcript
-
-SILENT_KINDS = frozenset({FLUSH_KIND, MAINTENANCE_KIND})
 
 T = TypeVar("T")
 
@@ -30,6 +28,8 @@ class Conversation:
         self._transcript = transcript
         self._executor = executor
         self._view = ContextView()
+        self._reading = Reading()
+        self._frame: tuple[Entry, Frame | None] | None = None
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -51,7 +51,7 @@ class Conversation:
     @property
     def size(self) -> int:
         """Of the transcript's file, in bytes."""
-        return self._transcript.path.stat().st_size
+        return self._transcript.size
 
     @property
     def entries(self) -> Sequence[Entry]:
@@ -59,9 +59,29 @@ class Conversation:
         return self._transcript.entries
 
     @property
-    def said(self) -> list[Message]:
-        """What was said, as it stands in the transcript, for people to read."""
-        return visible(self._transcript.entries)
+    def said(self) -> Sequence[Message]:
+        """What was said, as it stands in the transcript, for people to read; it grows."""
+        return self._read().said
+
+    @property
+    def spoken(self) -> int:
+        """How many messages people and models have said."""
+        return self._read().spoken
+
+    @property
+    def facts(self) -> Sequence[Entry]:
+        """The entries that are no messages of people, models and tools."""
+        return self._read().facts
+
+    @property
+    def frame(self) -> Frame | None:
+        """The frame of the last request, as the transcript has it; None when none is understood."""
+        for entry in reversed(self.facts):
+            if isinstance(entry.body, Custom) and entry.body.kind == CONTEXT:
+                if self._frame is None or self._frame[0] is not entry:
+                    self._frame = (entry, frame_of(entry.body.data))
+                return self._frame[1]
+        return None
 
     async def record(self, message: Message) -> None:
         """Return when the message is on disk; a cancellation waits for the line that is being written.
@@ -70,14 +90,27 @@ class Conversation:
         """
         await self.append(Said(message=message), message.at)
 
-    async def record_model(self, *, provider: str, model: str, at: datetime) -> None:
-        """Record a change of model, as tools of the pi family do."""
-        for entry in reversed(self._transcript.entries):
-            if isinstance(entry.body, ModelChanged):
-                if (entry.body.provider, entry.body.model) == (provider, model):
-                    return
-                break
-        await self.append(ModelChanged(provider=provider, model=model), at)
+    async def record_and(self, message: Message, work: Callable[[], T]) -> T:
+        """Record the message, then do other file work beside it. Raises as `record`, and what the work
+        raises."""
+
+        def both() -> T:
+            self._transcript.append(Said(message=message), message.at)
+            return work()
+
+        return await in_thread(self._executor, both)
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """File work in the thread of the transcript."""
+        return await in_thread(self._executor, work)
+
+    def model_change(self, *, provider: str, model: str) -> ModelChanged | None:
+        """What is to be recorded of a change of model, as tools of the pi family do; None without one."""
+        changes = (entry.body for entry in reversed(self.facts) if isinstance(entry.body, ModelChanged))
+        last = next(changes, None)
+        if last is not None and (last.provider, last.model) == (provider, model):
+            return None
+        return ModelChanged(provider=provider, model=model)
 
     def close(self) -> None:
         self._transcript.close()
@@ -85,6 +118,20 @@ class Conversation:
     async def append(self, body: Body, at: datetime) -> None:
         """Return when the entry is on disk. Raises OSError: nothing was recorded."""
         await in_thread(self._executor, lambda: self._transcript.append(body, at))
+
+    async def append_all(self, bodies: Sequence[Body], at: datetime) -> None:
+        """As `append`, one after the other; what follows one that failed is not recorded."""
+
+        def each() -> None:
+            for body in bodies:
+                self._transcript.append(body, at)
+
+        if bodies:
+            await in_thread(self._executor, each)
+
+    def _read(self) -> Reading:
+        self._reading = self._reading.of(self._transcript.entries)
+        return self._reading
 
 
 class Conversations:
@@ -146,17 +193,15 @@ class Conversations:
 
         return await asyncio.to_thread(read)
 
-    def said(self, session_id: str) -> list[Message]:
+    def said(self, session_id: str) -> Sequence[Message]:
         """What was said in an open session; nothing of one that is not open."""
         known = self._open.get(session_id)
-        return known.said if known else []
+        return known.said if known else ()
 
     def count(self, session_id: str) -> int | None:
         """How many messages people and models have said in an open session; None when it is not open."""
         known = self._open.get(session_id)
-        if known is None:
-            return None
-        return sum(not isinstance(message, ToolResult) for message in known.said)
+        return known.spoken if known else None
 
     def close(self) -> None:
         while self._open:
@@ -172,21 +217,6 @@ class Conversations:
         return Transcript.create(path, Header(id=session_id, at=self._clock(), cwd=str(cwd)))
 
 
-def visible(entries: Sequence[Entry]) -> list[Message]:
-    """What was said, without the silent turns: from their instruction to what the next person says."""
-    shown: list[Message] = []
-    silent = False
-    for entry in entries:
-        match entry.body:
-            case CustomMessage(kind=kind):
-                silent = kind in SILENT_KINDS
-            case Said(message=message):
-                silent = silent and not isinstance(message, User)
-                if not silent:
-                    shown.append(message)
-    return shown
-
-
 async def in_thread(executor: Executor, work: Callable[[], T]) -> T:
     """Run file work off the event loop. A cancelled caller still waits for its end, so that nothing is
     half written while the next step begins."""
@@ -198,4 +228,4 @@ async def in_thread(executor: Executor, work: Callable[[], T]) -> T:
         raise
 
 
-__all__ = ["BrokenTranscript", "Conversation", "Conversations", "in_thread"]
+__all__ = ["BrokenTranscript", "Conversation", "Conversations", "in_thread", "visible"]

@@ -92,26 +92,27 @@ def known_files(entries: Sequence[Entry]) -> Mapping[str, str]:
     return {}
 
 
-def refresh_reason(entries: Sequence[Entry], fresh: Frame, *, now: datetime) -> str | None:
-    """Why the recorded frame is replaced by `fresh`; None while it stays."""
-    frozen = recorded(entries)
+def refresh_reason(
+    frozen: Frame | None, facts: Sequence[Entry], fresh: Frame, *, asked: datetime | None, now: datetime
+) -> str | None:
+    """Why the recorded frame is replaced by `fresh`; None while it stays. `facts` are the entries that are no
+    messages, `asked` is `last_asked` of them all."""
     if frozen is None:
         return "new session"
-    known = known_files(entries)
+    known = known_files(facts)
     edited = sorted(name for name in {*known, *fresh.files} if known.get(name) != fresh.files.get(name))
     reasons = {
         "another model": (frozen.provider, frozen.request.model) != (fresh.provider, fresh.request.model),
         "other settings or tools": _settings(frozen) != _settings(fresh),
         f"edited: {', '.join(edited)}": bool(edited),
-        "compaction": _compacted_since(entries),
-        "cold cache": is_cold(entries, ttl=fresh.request.cache_ttl, now=now),
+        "compaction": _compacted_since(facts),
+        "cold cache": is_cold(asked, ttl=fresh.request.cache_ttl, now=now),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
 
 
-def is_cold(entries: Sequence[Entry], *, ttl: CacheTtl | None, now: datetime) -> bool:
+def is_cold(last: datetime | None, *, ttl: CacheTtl | None, now: datetime) -> bool:
     """Whether the provider has forgotten the prompt: nothing was asked within the cache's time to live."""
-    last = last_asked(entries)
     return ttl is None or last is None or now - last >= _TTL[ttl]
 
 

@@ -1,5 +1,6 @@
 """What a turn came to."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.scene import ChosenModel
@@ -20,7 +21,7 @@ class Outcome:
     due: Due | None = None
 
 
-def outcome_of(said: list[Message], start: int, answer: Assistant, chosen: ChosenModel) -> Outcome:
+def outcome_of(said: Sequence[Message], start: int, answer: Assistant, chosen: ChosenModel) -> Outcome:
     new = said[start:]
     failed = {message.call_id: message.is_error for message in new if isinstance(message, ToolResult)}
     answers = [message for message in new if isinstance(message, Assistant)]

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import date, datetime
+from functools import partial
 from itertools import count
 from zoneinfo import ZoneInfo
 
@@ -14,21 +15,12 @@ from agents.clock import Clock
 from agents.compactor import Compaction
 from agents.conversation import Conversation, Conversations
 from agents.daily import START_NOTES, begin_with, read_days
-from agents.frame import (
-    Frame,
-    context_entry,
-    digests,
-    known_files,
-    recorded,
-    refresh_reason,
-    seen_entry,
-    sizes,
-)
+from agents.frame import context_entry, known_files, last_asked, refresh_reason, seen_entry
+from agents.framing import Framing
 from agents.loop import Loop
-from agents.model.provider import BadPairing, ContextOverflow, ModelError, ModelRequest
+from agents.model.provider import BadPairing, ContextOverflow, ModelError
 from agents.outcome import Outcome, outcome_of
 from agents.own_model import own_model, own_model_entry
-from agents.prompt import PromptFacts, project_context, system_prompt
 from agents.recovery import go_on
 from agents.scene import ChosenModel, OnAnswer, Scene
 from agents.session_note import SessionNote
@@ -70,7 +62,12 @@ class AgentRuntime:
         self.workspace = workspace
         self.conversations = conversations
         self._tools = {tool.spec.name: tool for tool in tools}
-        self._specs = tuple(tool.spec for tool in tools)
+        self._framing = Framing(
+            settings=settings,
+            workspace=workspace,
+            time_zone=time_zone,
+            specs=tuple(tool.spec for tool in tools),
+        )
         self._choose = choose
         self._choose_named = choose_named
         self._clock = clock
@@ -92,17 +89,17 @@ class AgentRuntime:
         cannot be written; cancellation leaves a transcript that opens cleanly.
         """
         async with self.conversations.use(turn.session_id, cwd=self.workspace.root) as conversation:
-            if lacks_notes(conversation.entries):
+            if lacks_notes(conversation.facts, new=not conversation.said):
                 await self._begin(conversation, turn)
-            seen = last_turn(conversation.entries)
+            seen, files = last_turn(conversation.entries), None
             if said is not None:
                 start = len(conversation.said)
-                await conversation.record(said)
+                files = await conversation.record_and(said, partial(self._framing.files, turn))
             else:
                 start = last_said(conversation.said)
                 if told := go_on(conversation.messages):
                     await conversation.append(told, turn.at)
-            scene = await self._scene(conversation, turn)
+            scene = await self._scene(conversation, turn, files)
             await self.upkeep.prune(scene, now=turn.at)
             try:
                 answer = await self._answer(scene, on_event)
@@ -146,8 +143,7 @@ class AgentRuntime:
     async def mark(self, turn: Turn, *facts: Body) -> None:
         """Record facts in a session, before anything is said in it. Raises BrokenTranscript and OSError."""
         async with self.conversations.use(turn.session_id, cwd=self.workspace.root) as conversation:
-            for fact in facts:
-                await conversation.append(fact, turn.at)
+            await conversation.append_all(facts, turn.at)
 
     @asynccontextmanager
     async def opened(self, turn: Turn, *, model: str | None = None) -> AsyncIterator[Scene]:
@@ -203,69 +199,40 @@ class AgentRuntime:
             entry = CustomMessage(kind=START_NOTES, parts=(Text(text=text),), display=False)
             await conversation.append(entry, turn.at)
 
-    async def _scene(self, conversation: Conversation, turn: Turn) -> Scene:
-        """The model and this turn's requests, which differ only in their messages."""
-        chosen = await self.choose(own_model(conversation.entries))
-        fresh = await self._fresh_frame(turn, chosen)
-        reason = refresh_reason(conversation.entries, fresh, now=turn.at)
-        frozen = recorded(conversation.entries)
-        await conversation.record_model(provider=chosen.provider_name, model=chosen.model, at=turn.at)
+    async def _scene(
+        self, conversation: Conversation, turn: Turn, files: tuple[BootstrapFile, ...] | None = None
+    ) -> Scene:
+        """The model and this turn's requests, which differ only in their messages. `files` are those of the
+        bootstrap, when they have just been read."""
+        chosen = await self.choose(own_model(conversation.facts))
+        if files is None:
+            files = await conversation.run(partial(self._framing.files, turn))
+        fresh, frozen = self._framing.frame(turn, chosen, files), conversation.frame
+        asked = last_asked(conversation.entries)
+        reason = refresh_reason(frozen, conversation.facts, fresh, asked=asked, now=turn.at)
+        new: list[Body] = []
+        if change := conversation.model_change(provider=chosen.provider_name, model=chosen.model):
+            new.append(change)
         if reason or frozen is None:
+            new.append(context_entry(fresh, reason or "new session"))
             frozen = fresh
-            await conversation.append(context_entry(fresh, reason or "new session"), turn.at)
-        request = frozen.request
-
-        def build() -> ModelRequest:
-            return replace(request, messages=conversation.messages)
-
+        await conversation.append_all(new, turn.at)
         return Scene(
-            conversation=conversation, turn=turn, chosen=chosen, request=build, on_answer=self._on_answer
-        )
-
-    async def _fresh_frame(self, turn: Turn, chosen: ChosenModel) -> Frame:
-        settings = self.settings
-        files = await asyncio.to_thread(self._bootstrap, turn)
-        facts = PromptFacts(
-            workspace=self.workspace.root,
-            time_zone=self.time_zone,
-            tools=frozenset(self._tools),
-            private=turn.key.private,
-        )
-        request = ModelRequest(
-            model=chosen.model,
-            system=system_prompt(facts),
-            context=project_context(files),
-            messages=(),
-            tools=self._specs,
-            max_tokens=min(settings.max_tokens, chosen.max_output or settings.max_tokens),
-            thinking=settings.thinking,
-            cache_ttl=settings.cache_ttl,
-        )
-        return Frame(
-            provider=chosen.provider_name,
-            request=request,
-            files=digests(files),
-            sizes=sizes(files),
-            spelling=chosen.spelling,
+            conversation=conversation,
+            turn=turn,
+            chosen=chosen,
+            blank=frozen.request,
+            overhead=self._framing.overhead(frozen.request),
+            on_answer=self._on_answer,
         )
 
     async def _note_own_edits(self, conversation: Conversation, turn: Turn, start: int) -> None:
         """Record how bootstrap files stand after a turn that used tools: what it changed is its own."""
         if not any(isinstance(message, ToolResult) for message in conversation.said[start:]):
             return
-        files = digests(await asyncio.to_thread(self._bootstrap, turn))
-        if files != known_files(conversation.entries):
+        files = self._framing.digests(await conversation.run(partial(self._framing.files, turn)))
+        if files != known_files(conversation.facts):
             await conversation.append(seen_entry(files), self._clock())
-
-    def _bootstrap(self, turn: Turn) -> tuple[BootstrapFile, ...]:
-        if not self.workspace.root.is_dir():
-            logger.warning("the workspace %s was gone and is made again", self.workspace.root)
-            self.workspace.ensure(self._local_date(turn.at))
-        return self.workspace.bootstrap(
-            private=turn.key.private and turn.trust == "owner",
-            max_chars=self.settings.bootstrap_max_chars,
-            total_max_chars=self.settings.bootstrap_total_max_chars,
-        )
 
     def _local_date(self, at: datetime) -> date:
         return at.astimezone(ZoneInfo(self.time_zone)).date()

@@ -1,7 +1,7 @@
 """A turn with everything around it: the open conversation, the model that answers, and how to ask it."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from agents.conversation import Conversation
@@ -41,13 +41,19 @@ class ChosenModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """`request` builds the next request of the conversation as it stands, with the turn's frozen frame."""
+    """`blank` is the turn's frozen frame: a request without messages, which `request` fills with the
+    conversation as it stands. `overhead` is what the frame takes, in tokens of our estimate."""
 
     conversation: Conversation
     turn: Turn
     chosen: ChosenModel
-    request: Callable[[], ModelRequest]
+    blank: ModelRequest
+    overhead: int
     on_answer: OnAnswer
+
+    def request(self) -> ModelRequest:
+        """The next request."""
+        return replace(self.blank, messages=self.conversation.messages)
 
     def recorder(self, origin: str) -> Callable[[Message], Awaitable[None]]:
         """Records messages, and tells of the answers among them what they were for."""

@@ -10,15 +10,15 @@ NO_NOTES = CustomMessage(kind=START_NOTES, parts=(), display=False)
 """Recorded in a session that begins without notes: no model sees it."""
 
 
-def lacks_notes(entries: Sequence[Entry]) -> bool:
+def lacks_notes(facts: Sequence[Entry], *, new: bool) -> bool:
     """Whether the notes of the last days are to be told: in a new session, and after a compaction."""
-    for entry in reversed(entries):
+    for entry in reversed(facts):
         match entry.body:
             case Compacted():
                 return True
             case CustomMessage(kind=kind) if kind == START_NOTES:
                 return False
-    return not any(isinstance(entry.body, Said) for entry in entries)
+    return new
 
 
 def last_turn(entries: Sequence[Entry]) -> int:

@@ -74,7 +74,7 @@ class Upkeep:
             now,
             pruning.last_use(conversation.entries),
             earlier=conversation.plan,
-            cache_ttl=_TTL[scene.request().cache_ttl],
+            cache_ttl=_TTL[scene.blank.cache_ttl],
             force=force,
         )
         if plan is None:

@@ -25,7 +25,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from agents.compactor import overhead_of
+from agents.framing import overhead_of
 from agents.model.provider import ContextOverflow, Done, ModelEvent, ModelRequest
 from agents.tools.tool import Arguments, ToolOutput, TypedTool
 from agents.turn import Turn

@@ -76,6 +76,11 @@ class Transcript:
     def entries(self) -> Sequence[Entry]:
         return self._entries
 
+    @property
+    def size(self) -> int:
+        """Of the file in bytes, when it was last written or read."""
+        return self._stamp[1]
+
     def append(self, body: Body, at: datetime) -> Entry:
         """Return when the line is written, with the entry as a reader of the file would see it: times in
         whole milliseconds, no lone surrogate. Raises OSError and BadLine; then nothing was recorded.

@@ -93,9 +93,11 @@ class AnthropicMessages:
         if isinstance(thinking, dict) and "block_binding" in thinking:
             headers["anthropic-beta"] = BINDING_BETA
         build = self._builds.of(
-            (facts.vision, keep_thinking),
+            (request.model, facts.vision, keep_thinking),
             request.messages,
-            lambda: Build(provider=self.name, vision=facts.vision, keep_thinking=keep_thinking),
+            lambda: Build(
+                provider=self.name, model=request.model, vision=facts.vision, keep_thinking=keep_thinking
+            ),
         )
         return await self._client.post(
             "/v1/messages",

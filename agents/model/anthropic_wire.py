@@ -33,7 +33,7 @@ def to_wire(
     of this one, cache marks aside. Without `keep_thinking` no thinking block is sent, for histories whose
     thinking the vendor takes no more.
     """
-    build = Build(provider=provider, vision=vision, keep_thinking=keep_thinking)
+    build = Build(provider=provider, model=request.model, vision=vision, keep_thinking=keep_thinking)
     for message in request.messages:
         build.add(message)
     body, spoken, marked = _laid_out(request, build, thinking)
@@ -118,6 +118,7 @@ class Build:
     """Messages so far; what comes from the user's side waits until the assistant speaks."""
 
     provider: str
+    model: str
     vision: bool
     keep_thinking: bool
     newest_asked: JsonObject | None = None
@@ -169,7 +170,8 @@ class Build:
             self._spoken.append(_Spoken(role, content))
 
     def _content(self, message: Assistant) -> Iterator[JsonObject]:
-        same = message.api == API and message.provider == self.provider
+        maker = (message.api, message.provider, message.model)
+        same = maker == (API, self.provider, self.model)  # nobody else can read its signatures
         for part in message.parts:
             if isinstance(part, Text):
                 if part.text.strip():

@@ -48,7 +48,10 @@ def body_of(request: ModelRequest, spelling: Spelling | None, *, keep_thinking: 
         return encode(_plain(request))
     if spelling.api == "anthropic_messages":
         build = anthropic_wire.Build(
-            provider=spelling.provider, vision=spelling.vision, keep_thinking=keep_thinking
+            provider=spelling.provider,
+            model=request.model,
+            vision=spelling.vision,
+            keep_thinking=keep_thinking,
         )
         for message in request.messages:
             build.add(message)

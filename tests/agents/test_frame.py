@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.frame import Frame, context_entry, frame_of, is_cold
+from agents.frame import Frame, context_entry, frame_of, is_cold, last_asked
 from agents.model.provider import CacheTtl, ModelRequest, ToolSpec
 from sessions.entries import Entry, Said
 from sessions.messages import Assistant, JsonObject, Text
@@ -66,11 +66,11 @@ def test_other_bytes_have_another_digest() -> None:
 def test_a_cache_is_cold_when_its_time_to_live_is_over(
     ttl: CacheTtl | None, minutes: float, cold: bool
 ) -> None:
-    assert is_cold(asked(), ttl=ttl, now=START + timedelta(minutes=minutes)) is cold
+    assert is_cold(last_asked(asked()), ttl=ttl, now=START + timedelta(minutes=minutes)) is cold
 
 
 def test_a_cache_that_was_never_filled_is_cold() -> None:
-    assert is_cold((), ttl="1h", now=START)
+    assert is_cold(last_asked(()), ttl="1h", now=START)
 
 
 async def test_what_the_agent_wrote_itself_waits_while_the_cache_is_warm(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.compactor import overhead_of
+from agents.framing import overhead_of
 from agents.model.anthropic_wire import to_wire
 from agents.model.provider import ModelRequest
 from agents.model.wire import encode

@@ -39,7 +39,9 @@ def test_a_kept_build_has_the_bytes_of_a_new_one(messages: tuple[Message, ...], 
         ant = ours.of(
             "k",
             request.messages,
-            lambda: anthropic_wire.Build(provider="anthropic", vision=True, keep_thinking=True),
+            lambda: anthropic_wire.Build(
+                provider="anthropic", model=REQUEST.model, vision=True, keep_thinking=True
+            ),
         )
         chat = theirs.of(
             "k", request.messages, lambda: openai_wire.Build(vision=True, ids=CallIds(DIALECT.ids))

@@ -80,6 +80,10 @@ class Postman:
     def channel(self, address: Address) -> Channel | None:
         return self._channels.get((address.channel, address.account))
 
+    def posted(self, key: str) -> bool:
+        """Whether the key has, or had, a delivery."""
+        return self._outbox.knows(key)
+
     async def post(self, delivery: Delivery) -> bool:
         """Return when it is on disk and queued; False when its key had been posted before. Raises OSError."""
         known = await self._journal(lambda: self._outbox.add(delivery))
@@ -122,7 +126,9 @@ class Postman:
         chat = (where.channel, where.account, where.chat)
         self._queues.setdefault(chat, deque()).append(delivery)
         if chat not in self._workers:
-            self._workers[chat] = asyncio.create_task(self._work(chat), name=f"post {where.channel}")
+            task = asyncio.create_task(self._work(chat), name=f"post {where.channel}")
+            self._workers[chat] = task
+            task.add_done_callback(_tell_crash)
 
     async def _work(self, chat: Chat) -> None:
         queue = self._queues[chat]
@@ -246,3 +252,10 @@ class Postman:
 
     async def _journal(self, write: Callable[[], T]) -> T:
         return await in_thread(self._executor, write)
+
+
+def _tell_crash(task: asyncio.Task[None]) -> None:
+    """A fault of ours ends the sending to one chat, not that to others; the next start takes it up."""
+    error = None if task.cancelled() else task.exception()
+    if error is not None:
+        logger.critical("sending failed unexpectedly; it goes on after a restart", exc_info=error)

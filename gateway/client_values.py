@@ -1,8 +1,9 @@
 """The JSON forms of the API as values again: what a client makes of an answer."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
+from typing import Literal
 
 from agents.model.provider import TextDelta, ThinkingDelta
 from agents.turn import Retrying, ToolFinished, ToolStarted, TurnEvent
@@ -14,12 +15,13 @@ from memory.orders import SyncProgress
 from sessions.key import SessionKey
 from sessions.messages import Cost, Json, JsonObject, Text, ToolCall, ToolResult, Usage
 
+_STAGES: Mapping[str, Literal["embedding", "batch"]] = {"embedding": "embedding", "batch": "batch"}
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
 def progress_of(data: JsonObject) -> SyncProgress:
     return SyncProgress(
-        stage="embedding" if data.get("stage") == "embedding" else "reading",
+        stage=_STAGES.get(str(data.get("stage")), "reading"),
         done=int(_number(data, "done")),
         total=int(_number(data, "total")),
     )

@@ -29,6 +29,17 @@ def known(connection: apsw.Connection, embedder: Embedder, hashes: Iterable[str]
     return {hash_: bytes(rows[0][0]) for hash_, rows in found if rows}
 
 
+def missing(connection: apsw.Connection, embedder: Embedder, hashes: Iterable[str]) -> set[str]:
+    """Those of the hashes whose texts it has not embedded before."""
+    sql = (
+        "SELECT 1 FROM embedding_cache WHERE provider = ? AND model = ? AND version = ? AND hash = ?"
+        " AND length(vector) = ?"
+    )
+    key = (embedder.provider, embedder.model, embedder.version)
+    size = 4 * embedder.dims
+    return {hash_ for hash_ in hashes if not list(connection.execute(sql, (*key, hash_, size)))}
+
+
 def remember(
     connection: apsw.Connection, embedder: Embedder, made: Mapping[str, Vector], used: Iterable[str]
 ) -> None:

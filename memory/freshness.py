@@ -13,6 +13,15 @@ from memory.upkeep import Run, Upkeep
 _LOOK_SECONDS = 0.25
 _WORTH_WAITING = 256  # chunks: two seconds of the local model
 
+_IN_BULK = (
+    "Many passages are with the batch API of the embedding provider; until that is done, they are found by "
+    "their words alone."
+)
+_FOR_BULK = (
+    "Many passages have no vector yet and are found by their words alone. To have the batch API of the "
+    "embedding provider make them: clawd memory index"
+)
+
 
 def _nothing(_: apsw.Connection) -> None:
     pass
@@ -35,6 +44,8 @@ class Freshness:
         if self._upkeep.watched:
             await self._upkeep.read(_nothing)  # opens the file that is there now, should it be another
         if self._upkeep.fresh:
+            if self._upkeep.bulk is not None:
+                warnings.append(_IN_BULK)
             return
         run = self._upkeep.order()
         await self._wait(run)
@@ -52,6 +63,8 @@ class Freshness:
             return
         if outcome.unavailable is not None and self._required:
             raise outcome.unavailable
+        if outcome.in_bulk:
+            warnings.append(_IN_BULK if self._upkeep.bulk is not None else _FOR_BULK)
         await self._reporter.report(outcome)
 
     async def _wait(self, run: Run) -> None:

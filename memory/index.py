@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -38,6 +39,7 @@ from memory.words import has_words
 
 _MOST_RESULTS = 50
 _LONGEST_QUESTION = 2_000
+_MOST_TRIES = 3
 
 
 class MemoryIndex:
@@ -120,7 +122,7 @@ class MemoryIndex:
         when the explicitly named provider cannot embed (the words are up to date then).
         """
         outcome = await asyncio.shield(
-            self._upkeep.order(force=force, accept=accept or force, progress=progress).task
+            self._upkeep.order(force=force, accept=accept or force, lasting=True, progress=progress).task
         )
         if outcome.unavailable is not None and self._required:
             raise outcome.unavailable
@@ -144,19 +146,13 @@ class MemoryIndex:
         """
         asked = query[:_LONGEST_QUESTION]
         warnings: list[str] = []
-        meaning: Meaning | None = None
+        question = Question(
+            text=asked, meaning=None, rules=self._ranking(max_results, min_score), visible=visible
+        )
         answer = Answer()
         if has_words(asked) and not (as_it_is and not self._upkeep.database.path.exists()):
-            if not as_it_is and self._settings.search.sync.on_search:
-                await self._freshness.bring_up(warnings)
-            meaning = await self._meaning(asked, warnings)
-            question = Question(
-                text=asked,
-                meaning=meaning,
-                rules=self._ranking(max_results, min_score),
-                visible=visible,
-            )
-            answer = await self._upkeep.read(lambda connection: find(connection, question, self._corpus))
+            question, answer = await self._found(question, warnings, as_it_is=as_it_is)
+        meaning = question.meaning
         return SearchResult(
             hits=answer.hits,
             relaxed=answer.relaxed,
@@ -167,6 +163,23 @@ class MemoryIndex:
             warning=" ".join(dict.fromkeys(warnings)) or None,
             fallback=fell_back(self._embedder),
         )
+
+    async def _found(
+        self, question: Question, warnings: list[str], *, as_it_is: bool
+    ) -> tuple[Question, Answer]:
+        """The question with its meaning, and what answers it."""
+        tries = 0
+        while True:
+            tries += 1
+            generation = self._upkeep.database.generation
+            warnings.clear()
+            if not as_it_is and self._settings.search.sync.on_search:
+                await self._freshness.bring_up(warnings)
+            asked = replace(question, meaning=await self._meaning(question.text, warnings))
+            answer = await self._upkeep.read(partial(find, question=asked, corpus=self._corpus))
+            if generation in {0, self._upkeep.database.generation} or tries == _MOST_TRIES:
+                return asked, answer
+            # Another process has put an index in place that may not know what was just taken in.
 
     def _ranking(self, max_results: int | None, min_score: float | None) -> Ranking:
         search = self._settings.search

@@ -4,6 +4,7 @@ import asyncio
 from functools import partial
 
 from memory import queries
+from memory.bulk import BulkState
 from memory.database import Database
 from memory.documents import Documents
 from memory.embed.embedder import Embedder
@@ -26,6 +27,7 @@ class Indexer:
         self._taking = Taking(notes, settings, documents)
         self._settings = settings
         self._mended = 0
+        self._bulk = BulkState()
 
     async def bring_up(self, database: Database, embedder: Embedder | None, order: Order) -> Outcome:
         """Do all that can be done to the index as it is; what needs one made anew is in the outcome.
@@ -58,8 +60,16 @@ class Indexer:
             await self._meanings(made, cache).bring_up(embedder, order, outcome)
         return outcome
 
+    async def in_bulk(self, database: Database, embedder: Embedder, order: Order) -> Outcome:
+        """Have the provider's batch API make the vectors that `bring_up` left to it. Others may bring the
+        index up to date meanwhile."""
+        outcome = Outcome()
+        await self._meanings(database, database).in_bulk(embedder, order, outcome)
+        return outcome
+
     def _meanings(self, database: Database, cache: Database) -> Meanings:
-        return Meanings(database, cache=cache, keep_entries=self._settings.search.cache_entries)
+        keep = self._settings.search.cache_entries
+        return Meanings(database, cache=cache, keep_entries=keep, bulk=self._bulk)
 
     async def _mend(self, database: Database) -> None:
         """Once for each file: a kill in the middle may have left tables that do not agree."""

@@ -11,9 +11,9 @@ from memory.files import FileProblem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncProgress:
-    """`done` of `total` notes read, or chunks embedded."""
+    """`done` of `total` notes read, or passages embedded: in the ordinary way, or by batch jobs."""
 
-    stage: Literal["reading", "embedding"]
+    stage: Literal["reading", "embedding", "batch"]
     done: int
     total: int
 
@@ -44,15 +44,18 @@ class Order:
     `force`: every note is read again, for an index made anew. `accept`: also when the embedding model is
     another one than the index was made with, and that costs something. `words_ready` is set when the keyword
     index is up to date. `yield_to_next` says that the embedding of the rest is to be left to a newer order.
+    `lasting`: who wants it stays for as long as a batch job may take; `by_batch`: such jobs may be used.
     """
 
     force: bool = False
     accept: bool = False
+    lasting: bool = False
+    by_batch: bool = True
     listeners: list[Callable[[SyncProgress], None]] = field(default_factory=list)
     words_ready: asyncio.Event = field(default_factory=asyncio.Event)
     yield_to_next: Callable[[], bool] = lambda: False
 
-    def tell(self, stage: Literal["reading", "embedding"], done: int, total: int) -> None:
+    def tell(self, stage: Literal["reading", "embedding", "batch"], done: int, total: int) -> None:
         for listener in self.listeners:
             listener(SyncProgress(stage=stage, done=done, total=total))
 
@@ -68,7 +71,7 @@ class ModelChange:
 @dataclass(slots=True, kw_only=True)
 class Outcome:
     """What was done. `damaged` notes were read although they are no UTF-8. `unavailable` is why vectors are
-    missing; `unfinished`: a newer order makes them.
+    missing; `unfinished`: a newer order makes them; `in_bulk`: they are for the provider's batch API.
 
     `recut`: the texts are to be cut in another way than the index was; `changed`: it was made with another
     model than the one that answers now. Both need an index made anew.
@@ -84,6 +87,7 @@ class Outcome:
     unfinished: bool = False
     recut: bool = False
     changed: ModelChange | None = None
+    in_bulk: bool = False
 
     @property
     def complete(self) -> bool:
@@ -103,4 +107,5 @@ class Outcome:
             unfinished=later.unfinished,
             recut=later.recut,
             changed=later.changed,
+            in_bulk=later.in_bulk,
         )

@@ -194,12 +194,46 @@ def new_vectors(connection: apsw.Connection, dims: int) -> None:
     connection.execute("UPDATE passages SET embedded = 0 WHERE embedded = 1")
 
 
-def waiting(connection: apsw.Connection, limit: int) -> list[tuple[int, str, str]]:
-    """Passages without a vector: id, hash, the text that is to be embedded."""
+def waiting(connection: apsw.Connection, limit: int, *, after: int = 0) -> list[tuple[int, str, str]]:
+    """Passages without a vector, with an id above `after`: id, hash, the text that is to be embedded."""
     rows = connection.execute(
-        "SELECT id, hash, context, text FROM passages WHERE embedded = 0 ORDER BY chunk, id LIMIT ?", (limit,)
+        "SELECT id, hash, context, text FROM passages WHERE embedded = 0 AND id > ?"
+        " ORDER BY chunk, id LIMIT ?",
+        (after, limit),
     )
     return [(int(id_), str(hash_), placed(str(context), str(text))) for id_, hash_, context, text in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A passage without a vector, and the text that is to be embedded."""
+
+    id: int
+    hash: str
+    text: str
+
+
+def waiting_after(connection: apsw.Connection, *, after: int, upto: int, limit: int) -> list[Waiting]:
+    """The same by id, of those behind `after`."""
+    rows = connection.execute(
+        "SELECT id, hash, context, text FROM passages WHERE embedded = 0 AND id > ? AND id <= ?"
+        " ORDER BY id LIMIT ?",
+        (after, upto, limit),
+    )
+    return [
+        Waiting(int(id_), str(hash_), placed(str(context), str(text))) for id_, hash_, context, text in rows
+    ]
+
+
+def waiting_passages(connection: apsw.Connection) -> int:
+    ((count,),) = connection.execute("SELECT count(*) FROM passages WHERE embedded = 0")
+    return int(count)
+
+
+def last_passage(connection: apsw.Connection) -> int:
+    """The largest id of a passage; later ones have larger ids."""
+    ((last,),) = connection.execute("SELECT coalesce(max(id), 0) FROM passages")
+    return int(last)
 
 
 def put_vectors(

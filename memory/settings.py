@@ -49,7 +49,9 @@ class BatchSettings(Section):
 
 class BatchApiSettings(Section):
     enabled: bool = Field(
-        False, description="large first indexing as a job (openai, gemini, voyage); not used by the index yet"
+        False,
+        description="large first indexing as a job of minutes to hours, at about half the price (openai, "
+        "gemini, voyage)",
     )
     min_texts: PositiveInt = Field(1_000, description="from this many passages on")
     concurrency: int = Field(2, ge=1, le=8, description="jobs at once")

@@ -10,7 +10,14 @@ from pathlib import Path
 from memory import cache, queries
 from memory.attendant import Attendant
 from memory.documents import is_document
-from memory.embed.embedder import Embedder, FellBack, MemoryUnavailable, fell_back, settled
+from memory.embed.embedder import (
+    Embedder,
+    FellBack,
+    MemoryUnavailable,
+    bulk_warnings,
+    fell_back,
+    settled,
+)
 from memory.files import FileProblem, FoundFile, too_large
 from memory.indexer import DAMAGED
 from memory.notes import Notes
@@ -130,7 +137,7 @@ class Reporter:
             version=embedder.version if embedder else None,
             vector_problem=self._upkeep.database.vector_problem,
             failed=self._problems(listing.files, listing.problems, notes),
-            warnings=self._warnings,
+            warnings=self._warnings + bulk_warnings(embedder),
             fallback=fell_back(embedder),
             on_disk=len(listing.files),
             outdated=_outdated(listing.files, notes),

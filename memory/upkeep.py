@@ -18,6 +18,7 @@ from memory.indexer import Indexer
 from memory.opening import Work
 from memory.orders import Order, Outcome, SyncProgress
 from memory.rebuild import BuildingElsewhere, Rebuild
+from memory.refusing import damaged, not_made_anew, other_model, unusable
 
 T = TypeVar("T")
 
@@ -57,6 +58,7 @@ class Upkeep:
         self.database = open_database(path)
         self.watched = False
         self.rebuilding: asyncio.Task[Outcome] | None = None
+        self.bulk: Run | None = None
         self._indexer = indexer
         self._rebuild = Rebuild(self.database, open_database=open_database, indexer=indexer)
         self._embedder = embedder
@@ -76,6 +78,7 @@ class Upkeep:
         *,
         force: bool = False,
         accept: bool = False,
+        lasting: bool = False,
         progress: Callable[[SyncProgress], None] | None = None,
     ) -> Run:
         """The run that will see every note as it is now: the one that has not begun yet, or a new one."""
@@ -86,6 +89,7 @@ class Upkeep:
             self._next = Run(order=order, task=self._start(order))
         self._next.order.force |= force
         self._next.order.accept |= accept
+        self._next.order.lasting |= lasting
         if progress is not None:
             self._next.order.listeners.append(progress)
         return self._next
@@ -104,7 +108,7 @@ class Upkeep:
         try:
             return await self.database.read(work)
         except (apsw.Error, OSError, DatabaseUnusable, DatabaseClosed) as error:
-            raise self._unusable(error) from error
+            raise unusable(self.database.path, error) from error
 
     def resting(self) -> MemoryUnavailable | None:
         """Why the embedder is left alone for now."""
@@ -133,6 +137,8 @@ class Upkeep:
         self._runs.discard(task)
         if self.rebuilding is task:
             self.rebuilding = None
+        if self.bulk is not None and self.bulk.task is task:
+            self.bulk = None
         if not task.cancelled():
             task.exception()  # a run may fail after its last caller has gone
 
@@ -146,12 +152,42 @@ class Upkeep:
             newer.order.listeners += order.listeners
             newer.order.force |= order.force
             newer.order.accept |= order.accept
+            newer.order.lasting |= order.lasting
             return outcome.joined_by(await asyncio.shield(newer.task))
         if self._is_to_be_made_anew(order, outcome):
             return outcome.joined_by(await asyncio.shield(self._made_anew(order)))
         if outcome.complete:
             self._seen = (changes, self.database.generation)
+        if outcome.in_bulk and order.lasting and self._embedder is not None:
+            job = self._in_bulk(order, self._embedder)
+            if order.accept:
+                return outcome.joined_by(await asyncio.shield(job))
         return outcome
+
+    def _in_bulk(self, order: Order, embedder: Embedder) -> asyncio.Task[Outcome]:
+        """The one task in which the provider's batch API makes vectors, and the index is brought up to date
+        after it; a second one who wants it hears and waits for the same."""
+        if self.bulk is None:
+            work = Order(listeners=order.listeners)
+            task = asyncio.ensure_future(self._guarded_bulk(work, embedder))
+            self.bulk = Run(order=work, task=task)
+            self._runs.add(task)
+            task.add_done_callback(self._forget)
+        else:
+            self.bulk.order.listeners += order.listeners
+        return self.bulk.task
+
+    async def _guarded_bulk(self, work: Order, embedder: Embedder) -> Outcome:
+        try:
+            outcome = await self._indexer.in_bulk(self.database, embedder, work)
+        except (apsw.Error, OSError, DatabaseUnusable, DatabaseClosed) as error:
+            raise unusable(self.database.path, error) from error
+        for warning in outcome.warnings:
+            logger.warning("%s", warning)
+        after = self.order()
+        after.order.by_batch = False
+        after.order.listeners += work.listeners
+        return outcome.joined_by(await asyncio.shield(after.task))
 
     def _is_to_be_made_anew(self, order: Order, outcome: Outcome) -> bool:
         if order.force:
@@ -167,15 +203,7 @@ class Upkeep:
 
     def other_model(self, made_with: str, now: str) -> MemoryUnavailable:
         """Why an index with vectors of another model cannot be asked."""
-        if self.rebuilding is not None:
-            return MemoryUnavailable(
-                f"The memory index is being made anew with {now}. Ask again when that is done; "
-                "clawd memory status shows how far it is."
-            )
-        return MemoryUnavailable(
-            f"The memory index was made with {made_with}, and {now} is configured now. "
-            "Make it anew with: clawd memory index"
-        )
+        return other_model(made_with, now, rebuilding=self.rebuilding is not None)
 
     def _made_anew(self, order: Order) -> asyncio.Task[Outcome]:
         """The one task that makes the index anew; a second one who wants it waits for the same."""
@@ -195,7 +223,7 @@ class Upkeep:
         except BuildingElsewhere:
             return Outcome(warnings=["Another process is making the memory index anew just now."])
         except (apsw.Error, OSError, DatabaseUnusable, DatabaseClosed) as error:
-            failure = self._not_made_anew(error)
+            failure = not_made_anew(self.database.path, error)
             self._rebuild_failure = (time.monotonic(), failure)
             raise failure from error
         self._rebuild_failure = None
@@ -217,7 +245,7 @@ class Upkeep:
                 await self.database.discard(self.database.generation)
                 return await self._attempt(order)
         except (apsw.Error, OSError, DatabaseUnusable, DatabaseClosed) as error:
-            raise self._unusable(error) from error
+            raise unusable(self.database.path, error) from error
 
     async def _first(self) -> None:
         self._swept = True
@@ -236,10 +264,7 @@ class Upkeep:
         outcome = await self._indexer.bring_up(self.database, embedder, order)
         self._note_failure(outcome, embedder)
         if aside is not None:
-            warning = (
-                f"The memory index was damaged, or of another version: it was set aside as {aside} and made "
-                "anew from the notes. That file may be deleted."
-            )
+            warning = damaged(aside)
             logger.warning("%s", warning)
             outcome.warnings.append(warning)
         return outcome
@@ -260,20 +285,6 @@ class Upkeep:
             return None
         since, reason = failure
         return reason if time.monotonic() - since < self._rules.retry_seconds else None
-
-    def _unusable(self, error: Exception) -> MemoryUnavailable:
-        if isinstance(error, DatabaseUnusable | DatabaseClosed):
-            return MemoryUnavailable(str(error))
-        return MemoryUnavailable(
-            f"The memory index {self.database.path} cannot be used: {error}. "
-            "Check the free space and who owns the file; it may be deleted, it is made anew from the notes."
-        )
-
-    def _not_made_anew(self, error: Exception) -> MemoryUnavailable:
-        return MemoryUnavailable(
-            f"The memory index {self.database.path} could not be made anew: {error}. The old one goes on. "
-            "Check the free space, then: clawd memory index"
-        )
 
 
 def opener(extension: Path | None) -> Callable[[Path], Database]:

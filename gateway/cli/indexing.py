@@ -13,8 +13,12 @@ from gateway.memory_report import first_time_lines, status_lines
 from memory.orders import SyncProgress
 from sessions.messages import Json, JsonObject
 
-_STAGES = {"reading": "reading notes", "embedding": "learning their meaning"}
-_UNITS = {"reading": "notes/s", "embedding": "passages/s"}
+_STAGES = {
+    "reading": "reading notes",
+    "embedding": "learning their meaning",
+    "batch": "waiting for the batch API",
+}
+_UNITS = {"reading": "notes/s", "embedding": "passages/s", "batch": "passages/s"}
 
 
 def index(place: Place, *, force: bool, agent: str | None, as_json: bool) -> None:
@@ -49,6 +53,7 @@ class _Bar(Progress):
             TimeRemainingColumn(compact=True),
         )
         super().__init__(*columns, console=screen, disable=quiet or not screen.is_terminal, transient=True)
+        self._screen, self._told = screen, quiet
         self._stage = ""
         self._begun = 0.0
         self._from = 0
@@ -57,6 +62,13 @@ class _Bar(Progress):
     def show(self, at: SyncProgress) -> None:
         if at.stage != self._stage or at.done < self._from:
             self._stage, self._begun, self._from = at.stage, time.monotonic(), at.done
+            if at.stage == "batch" and not self._told:
+                self._told = True
+                self._screen.print(
+                    f"{at.total:,} passages are with the provider's batch API, for minutes to hours. "
+                    "If this is ended, what was made so far stays.",
+                    soft_wrap=True,
+                )
             self.reset(self._row, description=_STAGES[at.stage], total=at.total, completed=at.done, rate="")
         seconds = time.monotonic() - self._begun
         rate = f"{(at.done - self._from) / seconds:.0f} {_UNITS[at.stage]}" if seconds > 1 else ""

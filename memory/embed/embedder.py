@@ -101,6 +101,22 @@ class BulkEmbedder(Protocol):
 
 
 @runtime_checkable
+class WithBulkReport(Protocol):
+    """An embedder that can say what went wrong with its bulk work; None when nothing did."""
+
+    @property
+    def bulk_problem(self) -> str | None: ...
+
+
+@runtime_checkable
+class AtOnce(Protocol):
+    """An embedder that is best given `at_once` documents a call: as many as it sends at the same time."""
+
+    @property
+    def at_once(self) -> int: ...
+
+
+@runtime_checkable
 class MediaEmbedder(Protocol):
     """An embedder that sees pictures and hears sounds, in the same space as its texts."""
 
@@ -122,3 +138,11 @@ def fell_back(embedder: Embedder | None) -> FellBack | None:
     if not isinstance(embedder, WithFallbackReport):
         return None
     return embedder.fell_back
+
+
+def bulk_warnings(embedder: Embedder | None) -> tuple[str, ...]:
+    """What went wrong with bulk work; nothing for an embedder without it."""
+    if not isinstance(embedder, WithBulkReport):
+        return ()
+    problem = embedder.bulk_problem
+    return (problem,) if problem else ()

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from memory.embed.embedder import (
+    AtOnce,
     BulkEmbedder,
     Embedder,
     EmbedderChanged,
@@ -12,6 +13,7 @@ from memory.embed.embedder import (
     Kind,
     MemoryUnavailable,
     Vector,
+    WithBulkReport,
     settled,
 )
 
@@ -61,6 +63,10 @@ class WithFallback:
         if self._failure is None:
             return None
         return FellBack(from_=self.primary.provider, to=self.fallback.provider, reason=self._failure[1])
+
+    @property
+    def bulk_problem(self) -> str | None:
+        return self.active.bulk_problem if isinstance(self.active, WithBulkReport) else None
 
     @property
     def provider(self) -> str:
@@ -178,6 +184,10 @@ class Pinned:
 
     async def embed(self, texts: Sequence[str], *, kind: Kind) -> list[Vector]:
         return await self._owner.embed_as(self._chosen, texts, kind=kind)
+
+    @property
+    def at_once(self) -> int:
+        return self._chosen.at_once if isinstance(self._chosen, AtOnce) else 32
 
     @property
     def bulk_from(self) -> int | None:

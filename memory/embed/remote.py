@@ -13,6 +13,7 @@ from memory.embed.faults import BadAnswer, Fault
 from memory.embed.recent import RecentVectors
 
 _PROBE = "How many dimensions?"
+_MOST_AT_ONCE = 512  # after which a search that came meanwhile is served
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +101,14 @@ class RemoteEmbedder:
         if kind == "query" and len(sent) == 1:
             return [await self._question(sent[0])]
         return await self._made(sent, kind)
+
+    @property
+    def at_once(self) -> int:
+        return min(_MOST_AT_ONCE, self._limits.max_texts * self._limits.concurrency)
+
+    @property
+    def bulk_problem(self) -> str | None:
+        return self._bulk.problem if self._bulk is not None else None
 
     @property
     def bulk_from(self) -> int | None:

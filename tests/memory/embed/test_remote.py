@@ -214,3 +214,11 @@ async def test_a_closed_embedder_says_so(make_embedder: MakeEmbedder) -> None:
     await embedder.aclose()
     with pytest.raises(MemoryUnavailable, match="was closed"):
         await embedder.embed(["a note"], kind="document")
+
+
+@pytest.mark.parametrize(("texts", "requests", "at_once"), [(32, 1, 32), (128, 4, 512), (1_000, 4, 512)])
+def test_an_index_gives_it_as_many_texts_as_it_sends_at_once(
+    make_embedder: MakeEmbedder, *, texts: int, requests: int, at_once: int
+) -> None:
+    embedder = make_embedder(limits=replace(LIMITS, max_texts=texts, concurrency=requests))
+    assert embedder.at_once == at_once

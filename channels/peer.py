@@ -4,8 +4,8 @@ import re
 
 _WHATSAPP_NUMBER = re.compile(r"\+?(\d{5,})(?:\.\d+|_\d+)?(?::\d+)?(?:@(?:s\.whatsapp\.net|c\.us))?")
 _WHATSAPP_DEVICE = re.compile(r":\d+(?=@lid$)")
-_WHATSAPP_ID = re.compile(r"\+\d{5,}|\d+@lid|[\d-]+@g\.us")
-_NUMERIC = re.compile(r"-?[1-9]\d{0,19}")
+_WHATSAPP_ID = re.compile(r"\+[0-9]{5,}|[0-9]+@lid|[0-9-]+@g\.us")
+_NUMERIC = re.compile(r"-?[1-9][0-9]{0,19}")
 _PREFIXES = {"telegram": ("telegram:", "tg:"), "discord": ("discord:", "user:"), "whatsapp": ("whatsapp:",)}
 
 ANYONE = "*"

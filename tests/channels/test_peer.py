@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.peer import canonical_peer
+from channels.peer import canonical_peer, entry_of, person_of
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,42 @@ def test_a_canonical_name_is_its_own(peer: str) -> None:
     name = canonical_peer("whatsapp", peer)
 
     assert canonical_peer("whatsapp", name) == name
+
+
+@pytest.mark.parametrize(
+    ("channel", "entry", "name"),
+    [
+        ("telegram", "tg:5", "5"),
+        ("telegram", "Telegram: 5", "5"),
+        ("telegram", "-1001234567890", "-1001234567890"),
+        ("telegram", "05", None),
+        ("telegram", "5\u0665", None),
+        ("discord", "user:1234567890123456789", "1234567890123456789"),
+        ("discord", "bob#1234", None),
+        ("whatsapp", "15550100200", "+15550100200"),
+        ("whatsapp", "whatsapp:+15550100200", "+15550100200"),
+        ("whatsapp", "120363041234567890@g.us", "120363041234567890@g.us"),
+        ("whatsapp", "98765432109876:5@lid", "98765432109876@lid"),
+        ("whatsapp", "Ana", None),
+        ("signal", "anything", "anything"),
+        ("signal", " ", None),
+        ("telegram", " * ", "*"),
+    ],
+)
+def test_b63_an_entry_names_one_id_or_nobody(channel: str, entry: str, name: str | None) -> None:
+    assert entry_of(channel, entry) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "person"),
+    [
+        ("telegram:5", ("telegram", "5")),
+        ("whatsapp:15550100200", ("whatsapp", "+15550100200")),
+        ("telegram:*", None),
+        ("5", None),
+        (":5", None),
+        ("telegram:", None),
+    ],
+)
+def test_a_person_is_a_channel_and_an_id(text: str, person: tuple[str, str] | None) -> None:
+    assert person_of(text) == person

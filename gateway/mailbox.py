@@ -28,13 +28,15 @@ SUMMARY_CHARS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """An accepted message on its way to a turn. `typed` is set for one that is a command."""
+    """An accepted message on its way to a turn. `typed` is set for one that is a command, `pressed` for one
+    that a button stands for."""
 
     id: str
     message: InboundMessage
     trust: Trust
     at: datetime
     typed: Typed | None = None
+    pressed: bool = False
 
     @property
     def plain(self) -> bool:

@@ -25,6 +25,18 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
 )
 
+_SHAPES = _PATTERNS[:4]
+"""What is a key by its shape alone. The rest may also be what a person wants to read: "password: …"."""
+
+
+def redact_keys(text: str, secrets: Iterable[str] = ()) -> str:
+    """`text` without the given secrets and without what has the shape of a vendor's key; for people."""
+    for secret in sorted({one for one in secrets if len(one) >= 8}, key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    for pattern, replacement in _SHAPES:
+        text = pattern.sub(replacement, text)
+    return text
+
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
     """`text` without the given secrets and without anything that looks like one.

@@ -110,10 +110,19 @@ class Commands:
 
         Raises Refused for a command that this person may not use.
         """
-        found = parse(text, self.table)
-        if found and not may(who, found.command):
-            raise Refused(f"/{found.command.name} is for the owner.", code="not_allowed", status=403)
+        found = self.form(text)
+        if found:
+            self.check(found, who=who)
         return found
+
+    def form(self, text: str) -> Typed | None:
+        """The command that the text is, whoever wrote it."""
+        return parse(text, self.table)
+
+    def check(self, typed: Typed, *, who: Who) -> None:
+        """Raises Refused for a command that this person may not use."""
+        if not may(who, typed.command):
+            raise Refused(f"/{typed.command.name} is for the owner.", code="not_allowed", status=403)
 
     async def obey(self, typed: Typed, key: SessionKey, *, who: Who) -> str | FirstText:
         """Raises Refused."""

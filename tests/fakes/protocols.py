@@ -93,6 +93,8 @@ class ScriptedModel:
                     yield TextDelta(text=word + " ")
                 yield Done(message=self._message((Text(text=text),), stop))
             case Calls(calls=calls, text=text, stop=stop):
+                if text:
+                    yield TextDelta(text=text)
                 for one in calls:
                     yield CallStarted(call=one)
                 said = (Text(text=text),) if text else ()

@@ -251,7 +251,8 @@ async def test_progress_is_told_as_it_happens(tmp_path: Path) -> None:
     async with house(tmp_path, Calls((call("list"),), text="Let me see."), Says("Seen.")) as scene:
         await scene.gateway.chat(agent=None, session=None, text="look", on_event=events.append)
 
-    assert [type(event).__name__ for event in events] == ["ToolStarted", "ToolFinished", "TextDelta"]
+    kinds = [type(event).__name__ for event in events]
+    assert kinds == ["TextDelta", "ToolStarted", "ToolFinished", "TextDelta"]
 
 
 async def test_agents_share_nothing(tmp_path: Path) -> None:

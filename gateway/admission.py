@@ -1,0 +1,48 @@
+"""What the gateway needs to know of a message before it takes it: a border to whoever decides that."""
+
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from agents.turn import Trust
+from channels.message import Address, InboundMessage, Sender
+from gateway.mailbox import QueueSettings
+from sessions.key import SessionKey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """`pairing`: the sender gets a code and nothing else; `ignored`: nobody sees that it came. `rule` names
+    the setting that decided. `ack` is the emoji that says: seen; `label` the sender's name for the model."""
+
+    kind: Literal["admitted", "pairing", "ignored"]
+    rule: str
+    key: SessionKey
+    trust: Trust = "guest"
+    label: str = ""
+    ack: str | None = None
+    ack_goes: bool = False
+    types: bool = True
+    shows: bool = True
+    queue: QueueSettings = field(default_factory=QueueSettings)
+
+
+class Door(Protocol):
+    """Decides at once, from settings and what it remembers; `invite` writes to disk."""
+
+    def judge(self, message: InboundMessage, *, command: bool) -> Admission: ...
+
+    def knows(self, address: Address, sender: Sender) -> Trust | None:
+        """How far somebody is trusted who pressed, edited or reacted; None when they may not."""
+        ...
+
+    def context(self, message: InboundMessage) -> str:
+        """What was said beside the conversation and belongs in front of the message; it is used up."""
+        ...
+
+    def note(self, address: Address, text: str) -> None:
+        """Something that happened in a chat and is told with its next message."""
+        ...
+
+    async def invite(self, message: InboundMessage) -> str | None:
+        """What a stranger is told; None when they have been told already. Raises OSError."""
+        ...

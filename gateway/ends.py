@@ -1,0 +1,128 @@
+"""The one visible end of an accepted message: written to the outbox, then to the inbox, then sent."""
+
+import logging
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
+from typing import TypeVar
+
+from agents.clock import Clock
+from agents.conversation import in_thread
+from channels.message import Choice
+from gateway.admission import Admission
+from gateway.commands.table import Who
+from gateway.deliveries import Delivery, Part
+from gateway.inbox import End, Inbox
+from gateway.mailbox import Item
+from gateway.outbox import Outbox
+from gateway.postman import Postman
+from gateway.presence import courteous
+from gateway.writing import Writer
+
+T = TypeVar("T")
+
+logger = logging.getLogger("clawd.gateway")
+
+
+class Ends:
+    """A disk that cannot be written is told in the log; the message then waits for the next start."""
+
+    def __init__(
+        self,
+        *,
+        inbox: Inbox,
+        outbox: Outbox,
+        postman: Postman,
+        writer: Writer,
+        clock: Clock,
+        executor: Executor,
+    ) -> None:
+        self._inbox = inbox
+        self._outbox = outbox
+        self._postman = postman
+        self._writer = writer
+        self._clock = clock
+        self._executor = executor
+
+    async def tell(
+        self,
+        item: Item,
+        admission: Admission,
+        text: str,
+        end: End,
+        *,
+        ids: Iterable[str] = (),
+        choices: tuple[tuple[Choice, ...], ...] = (),
+    ) -> None:
+        """The text is shown, once, however often this is called for the item. An empty text takes away what
+        a live view has shown, and shows nothing. `ids` are the messages that end with it."""
+        message = item.message
+        channel = self._postman.channel(message.address)
+        if channel is None:
+            logger.error("%s is no longer configured; an answer is lost", message.address.channel)
+            await self.done(item, "dropped", ids=ids)
+            return
+        parts = self._writer.parts(text, channel.traits)
+        if choices and parts:
+            last = Part(text=parts[-1].text, plain=parts[-1].plain, choices=choices)
+            parts = (*parts[:-1], last)
+        delivery = Delivery(
+            key=item.id,
+            address=message.address,
+            at=self._clock(),
+            parts=parts,
+            reply_to=self.reply_to(item),
+        )
+        try:
+            if parts or self._outbox.get(item.id) is not None:
+                await self._postman.post(delivery)
+        except OSError as error:
+            logger.critical("an answer cannot be written down (%s); it is made after a restart", error)
+            return
+        await self.done(item, end, ids=ids)
+        if admission.ack and admission.ack_goes:
+            await courteous(channel.react(message.address, message.id, None))
+
+    def reply_to(self, item: Item) -> str | None:
+        """In a group an answer points to its message."""
+        message = item.message
+        return message.id if message.address.kind == "group" and not item.pressed else None
+
+    async def shown(self, item: Item, message_id: str | None) -> None:
+        """A live view is about to show a message (None), has shown it, or has not (""). Raises OSError."""
+        key, address = item.id, item.message.address
+        if message_id is None:
+            await self._journal(lambda: self._outbox.showing(key, address, self._clock()))
+        elif message_id:
+            await self._journal(lambda: self._outbox.shown(key, message_id))
+        else:
+            await self._journal(lambda: self._outbox.unsent(key))
+
+    def shown_ids(self, item: Item) -> tuple[str, ...]:
+        """The messages that a live view of its answer has put into the chat so far."""
+        known = self._outbox.get(item.id)
+        return known.shown if known else ()
+
+    async def done(self, item: Item, end: End, *, ids: Iterable[str] = ()) -> None:
+        """It has had its end."""
+        every = tuple(dict.fromkeys((item.id, *ids)))
+        try:
+            await self._journal(lambda: self._inbox.done(every, end, self._clock()))
+        except OSError as error:
+            logger.critical("the inbox cannot be written: %s", error)
+
+    async def begun(self, ids: Iterable[str], session_id: str) -> None:
+        """They go into that session next. Raises OSError."""
+        every = tuple(ids)
+        await self._journal(lambda: self._inbox.begun(every, session_id))
+
+    def open(self, message_id: str) -> bool:
+        """Whether it has had no end yet."""
+        return self._inbox.get(message_id) is not None
+
+    async def _journal(self, write: Callable[[], T]) -> T:
+        return await in_thread(self._executor, write)
+
+
+def who_of(admission: Admission) -> Who:
+    """Of which commands the sender may use."""
+    return "owner" if admission.trust == "owner" else "known"

@@ -1,0 +1,89 @@
+"""Everything between a channel and a turn, put together."""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from datetime import timedelta
+
+from agents.clock import Clock
+from gateway.admission import Door
+from gateway.answering import Answering, Fetch
+from gateway.ends import Ends
+from gateway.gateway import Gateway
+from gateway.inbox import Inbox
+from gateway.outbox import Outbox
+from gateway.postman import OnDead, Pace, Postman
+from gateway.reception import Reception
+from gateway.work import Work
+from gateway.writing import Writer
+from sessions.entries import Entry
+from sessions.key import SessionKey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Front:
+    """`reception` takes what channels hear, `postman` sends what they show."""
+
+    reception: Reception
+    postman: Postman
+    work: Work
+    inbox: Inbox
+    outbox: Outbox
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """`replay_age`: how old a message of before a restart may be; `stuck_seconds`: how long a turn may give
+    no sign of life."""
+
+    replay_age: timedelta
+    stuck_seconds: float
+
+
+def front(
+    gateway: Gateway,
+    *,
+    door: Door,
+    inbox: Inbox,
+    outbox: Outbox,
+    pace: Pace,
+    writer: Writer,
+    fetch: Fetch,
+    clock: Clock,
+    executor: Executor,
+    limits: Limits,
+    on_dead: OnDead = lambda *_: None,
+) -> Front:
+    """`executor` has one thread, which alone writes the journals."""
+    postman = Postman(outbox=outbox, executor=executor, clock=clock, pace=pace, on_dead=on_dead)
+    ends = Ends(inbox=inbox, outbox=outbox, postman=postman, writer=writer, clock=clock, executor=executor)
+
+    async def entries(key: SessionKey, session_id: str) -> Sequence[Entry]:
+        record = gateway.record(key)
+        return await gateway.entries(key) if record and record.session_id == session_id else ()
+
+    answering = Answering(
+        turns=gateway.turns,
+        ends=ends,
+        door=door,
+        postman=postman,
+        writer=writer,
+        fetch=fetch,
+        entries=entries,
+        stop=gateway.stop,
+        draining=lambda: gateway.draining,
+        stuck_seconds=limits.stuck_seconds,
+    )
+    work = Work(answering=answering, ends=ends, commands=gateway.commands, lanes=gateway.lanes, clock=clock)
+    reception = Reception(
+        inbox=inbox,
+        postman=postman,
+        door=door,
+        commands=gateway.commands,
+        work=work,
+        writer=writer,
+        clock=clock,
+        executor=executor,
+        max_age=limits.replay_age,
+    )
+    return Front(reception=reception, postman=postman, work=work, inbox=inbox, outbox=outbox)

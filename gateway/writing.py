@@ -1,0 +1,58 @@
+"""The one way out: whatever a person is going to read is cleaned, split and rendered here."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import pairwise
+
+from channels.channel import Traits
+from channels.text import Piece, growing, pieces
+from gateway.deliveries import Part
+from gateway.postman import RESERVED
+from gateway.redact import redact_keys
+
+# What models are known to let slip: their own call syntax, reasoning blocks, the line that says who speaks.
+_BLOCKS = re.compile(
+    r"<(?P<tag>think|thinking|reasoning|antml:thinking|function_calls|antml:function_calls|tool_call|tool_calls"
+    r"|function_results|tool_result)\b[^>]*>.*?(?:</(?P=tag)>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_STAMP = re.compile(
+    r"\A\s*\[\d{4}-\d\d-\d\d \d\d:\d\d [A-Z][a-z]{2} [A-Za-z_/+-]+\][ \t]*(?:[^\n:]{1,64}:)?[ \t]*"
+)
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
+
+
+class Writer:
+    """`secrets` are texts that never leave, whoever asks for them."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._secrets = tuple(secrets)
+
+    def outward(self, text: str) -> str:
+        """The text as it may leave: without internal markup outside code fences, and without secrets."""
+        return redact_keys(_unmarked(_STAMP.sub("", text, count=1)), self._secrets).strip()
+
+    def parts(self, text: str, traits: Traits) -> tuple[Part, ...]:
+        """The text as messages of that platform. A text of nothing visible has none."""
+        return tuple(Part(text=one.text, plain=one.plain) for one in self._pieces(text, traits))
+
+    def growing(self, traits: Traits) -> Callable[[str], list[Piece]]:
+        """Renders a text that may still grow, for that platform."""
+        return lambda text: growing(self.outward(text), _roomy(traits))
+
+    def _pieces(self, text: str, traits: Traits) -> list[Piece]:
+        return pieces(self.outward(text), _roomy(traits))
+
+
+def _unmarked(text: str) -> str:
+    if "<" not in text:
+        return text
+    cuts = [0, *(match.start() for match in _FENCE.finditer(text)), len(text)]
+    spans = [text[start:end] for start, end in pairwise(cuts)]
+    return "".join(span if number % 2 else _BLOCKS.sub("", span) for number, span in enumerate(spans))
+
+
+def _roomy(traits: Traits) -> Traits:
+    """With room for the mark of a message that may have been shown before."""
+    return replace(traits, max_text=traits.max_text - RESERVED)

@@ -1,0 +1,150 @@
+"""A house with a door to the street: a channel in memory, its journals on disk, everybody let in."""
+
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from agents.turn import Trust
+from channels.channel import Channel
+from channels.message import Address, InboundMessage, Sender
+from gateway.admission import Admission
+from gateway.answering import Fetch
+from gateway.front import Front, Limits, front
+from gateway.inbox import Inbox
+from gateway.mailbox import QueueSettings
+from gateway.media import Taken
+from gateway.outbox import Outbox
+from gateway.postman import Pace
+from gateway.writing import Writer
+from sessions.key import SessionKey
+from tests.fakes.channel import FakeChannel
+from tests.fakes.house import House
+
+ADDRESS = Address(channel="telegram", account="default", chat="42", kind="direct")
+ANA = Sender(id="42", name="Ana")
+
+
+@dataclass(slots=True)
+class OpenDoor:
+    """Admits all but `strangers` (who get a code once) and `ignored`; the person 42 is the owner."""
+
+    queue: QueueSettings = QueueSettings()  # noqa: RUF009 (frozen)
+    strangers: set[str] = field(default_factory=set)
+    ignored: set[str] = field(default_factory=set)
+    invited: set[str] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+    ack: str | None = None
+
+    def judge(self, message: InboundMessage, *, command: bool) -> Admission:
+        sender = message.sender.id
+        group = message.address.kind == "group"
+        key = SessionKey(
+            agent="main",
+            kind=message.address.kind if group or sender != "42" else "main",
+            channel=message.address.channel if group or sender != "42" else "",
+            peer=message.address.chat if group else "" if sender == "42" else sender,
+        )
+        kind = "pairing" if sender in self.strangers else "ignored" if sender in self.ignored else "admitted"
+        return Admission(
+            kind=kind,  # type: ignore[arg-type]
+            rule="test",
+            key=key,
+            trust="owner" if sender == "42" else "known",
+            label=message.sender.name if group else "",
+            ack=self.ack,
+            queue=self.queue,
+        )
+
+    def knows(self, address: Address, sender: Sender) -> Trust | None:
+        return None if sender.id in self.strangers | self.ignored else "owner"
+
+    def context(self, message: InboundMessage) -> str:
+        told, self.notes = "\n".join(self.notes), []
+        return told
+
+    def note(self, address: Address, text: str) -> None:
+        self.notes.append(text)
+
+    async def invite(self, message: InboundMessage) -> str | None:
+        if message.sender.id in self.invited:
+            return None
+        self.invited.add(message.sender.id)
+        return "Your code is ABCD2345."
+
+
+async def no_files(channel: Channel, message: InboundMessage) -> Taken:
+    return Taken(text=f"[{len(message.attachments)} files]")
+
+
+@dataclass(slots=True)
+class Street:
+    """`say` is a person speaking: it returns when the message is accepted."""
+
+    house: House
+    front: Front
+    channel: FakeChannel
+    door: OpenDoor
+    count: int = 0
+
+    async def say(self, text: str, *, id: str | None = None, **more: object) -> None:  # noqa: A002
+        self.count += 1
+        chosen = {
+            "id": id or str(self.count),
+            "address": ADDRESS,
+            "sender": ANA,
+            "text": text,
+            "at": self.house.clock(),
+        } | more
+        await self.front.reception.receive(self.channel, InboundMessage(**chosen))  # type: ignore[arg-type]
+
+    async def quiet(self) -> None:
+        """Until nothing is queued, running or being sent."""
+        await self.front.reception.settled()
+        while self.house.gateway.lanes.running:
+            await self.house.gateway.lanes.drain(30)
+        await self.front.postman.settled()
+
+
+@asynccontextmanager
+async def street(
+    house: House,
+    *,
+    channel: FakeChannel | None = None,
+    door: OpenDoor | None = None,
+    stuck_seconds: float = 60,
+    fetch: Fetch = no_files,
+    replay: bool = True,
+) -> AsyncIterator[Street]:
+    channel, door = channel or FakeChannel(), door or OpenDoor()
+    folder = house.home.journals
+    inbox = Inbox.open(folder / "inbox.jsonl", now=house.clock())
+    outbox = Outbox.open(folder / "outbox.jsonl", now=house.clock())
+    with ThreadPoolExecutor(1) as executor:
+        made = front(
+            house.gateway,
+            door=door,
+            inbox=inbox,
+            outbox=outbox,
+            pace=Pace(max_age=timedelta(hours=1), jitter=lambda: 1.0),
+            writer=Writer(["sesame-opens-the-door"]),
+            fetch=fetch,
+            clock=house.clock,
+            executor=executor,
+            limits=Limits(replay_age=timedelta(hours=1), stuck_seconds=stuck_seconds),
+        )
+        made.postman.attach(channel)
+        scene = Street(house=house, front=made, channel=channel, door=door)
+        if replay:
+            await made.reception.replay()
+        yield scene
+        await house.gateway.lanes.drain(0)
+        await made.postman.drain(0)
+        inbox.close()
+        outbox.close()
+
+
+def steering(**changes: object) -> OpenDoor:
+    """A door whose queues work as said."""
+    return OpenDoor(queue=replace(QueueSettings(), **changes))  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
@@ -69,6 +70,18 @@ class Traits:
     max_file_bytes: int = 50_000_000
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """What a channel knows of itself, from evidence: `alive_at` is when the platform last answered a poll or
+    sent an event. `problems` are rights or settings that are missing, each with what to do."""
+
+    connected: bool
+    alive_at: datetime | None = None
+    name: str = ""
+    problems: tuple[str, ...] = ()
+    error: str = ""
+
+
 class Channel(Protocol):
     """One account on one platform.
 
@@ -86,6 +99,9 @@ class Channel(Protocol):
 
     @property
     def traits(self) -> Traits: ...
+
+    @property
+    def health(self) -> Health: ...
 
     async def run(self, deliver: Deliver) -> None: ...
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from channels.channel import Deliver, FetchError, SendError, Traits
+from channels.channel import Deliver, FetchError, Health, SendError, Traits
 from channels.message import Address, Attachment, Inbound, OutboundMessage
 
 TRAITS = Traits(
@@ -48,6 +48,10 @@ class FakeChannel:
     before_send: Callable[[OutboundMessage], Awaitable[None]] | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     inbound: "asyncio.Queue[Inbound]" = field(default_factory=asyncio.Queue)
+
+    @property
+    def health(self) -> Health:
+        return Health(connected=True, name="fake")
 
     async def run(self, deliver: Deliver) -> None:
         while True:

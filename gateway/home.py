@@ -50,6 +50,11 @@ class Home:
         return self.journals / "maintenance.jsonl"
 
     @property
+    def pairing_file(self) -> Path:
+        """Who was let in by a code."""
+        return self.journals / "pairing.jsonl"
+
+    @property
     def media(self) -> Path:
         return self.path / "media"
 

@@ -10,6 +10,7 @@ from tenacity import (
     RetryCallState,
     retry_if_exception,
     stop_after_attempt,
+    stop_before_delay,
     wait_exponential_jitter,
 )
 
@@ -19,7 +20,7 @@ from agents.model.provider import (
     ModelError,
     ModelProvider,
     ModelRequest,
-    RateLimited,
+    Restarted,
     TextDelta,
     ThinkingDelta,
 )
@@ -27,6 +28,8 @@ from agents.turn import OnEvent, Retrying
 from sessions.messages import Assistant
 
 LONGEST_WAIT = 60.0
+LONGEST_TRYING = 180.0
+"""In seconds: a longer wait is not waited for, and after so long no further try begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +54,7 @@ class Asker:
 
         def wait(state: RetryCallState) -> float:
             error = state.outcome.exception() if state.outcome else None
-            if isinstance(error, RateLimited) and error.retry_after is not None:
+            if isinstance(error, ModelError) and error.retry_after is not None:
                 return error.retry_after
             return backoff(state)
 
@@ -61,7 +64,7 @@ class Asker:
 
         return AsyncRetrying(
             retry=retry_if_exception(_passing),
-            stop=stop_after_attempt(self.max_retries + 1),
+            stop=stop_after_attempt(self.max_retries + 1) | stop_before_delay(LONGEST_TRYING),
             wait=wait,
             sleep=self.sleep,
             before_sleep=tell,
@@ -78,6 +81,9 @@ class Asker:
                         self.on_event(event)
                     case ThinkingDelta():
                         self.on_event(event)
+                    case Restarted(reason=reason):
+                        self.said.clear()
+                        self.on_event(Retrying(reason=reason, seconds=0))
                     case Done(message=message):
                         return message
         raise BadAnswer(f"{self.provider.name} ended its answer without a last event. Try again.")
@@ -86,4 +92,4 @@ class Asker:
 def _passing(error: BaseException) -> bool:
     if not isinstance(error, ModelError) or not error.retryable:
         return False
-    return not (isinstance(error, RateLimited) and (error.retry_after or 0) > LONGEST_WAIT)
+    return (error.retry_after or 0) <= LONGEST_WAIT

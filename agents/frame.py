@@ -139,9 +139,13 @@ def seen_entry(files: Mapping[str, str]) -> Custom:
     return Custom(kind=SEEN, data={"files": dict(files)})
 
 
-def asked_entry(provider: str, model: str, spelling: Spelling | None) -> Custom:
-    """That another model than the frame's is asked from here on, until somebody speaks again."""
+def asked_entry(
+    provider: str, model: str, spelling: Spelling | None, *, max_tokens: int | None = None
+) -> Custom:
+    """That another model than the frame's is asked from here on, until somebody speaks again; with fewer
+    tokens for its answer when they are given."""
     data: JsonObject = {"provider": provider, "model": model}
+    data |= {} if max_tokens is None else {"max_tokens": max_tokens}
     return Custom(kind=ASKED, data=data | ({"spelling": spelling_json(spelling)} if spelling else {}))
 
 
@@ -152,7 +156,12 @@ def asked_instead(entries: Sequence[Entry], frame: Frame) -> Frame:
         if isinstance(body, CustomMessage) or (isinstance(body, Said) and isinstance(body.message, User)):
             return frame
         if isinstance(body, Custom) and body.kind == ASKED:
-            request = replace(frame.request, model=str(body.data.get("model", "")))
+            limit = body.data.get("max_tokens")
+            request = replace(
+                frame.request,
+                model=str(body.data.get("model", "")),
+                max_tokens=limit if isinstance(limit, int) else frame.request.max_tokens,
+            )
             spelling = spelling_from(body.data.get("spelling"))
             provider = str(body.data.get("provider", ""))
             return replace(frame, provider=provider, request=request, spelling=spelling)

@@ -1,16 +1,31 @@
 """The agent loop: ask the model, run its calls, record every step, until it has nothing left to call."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from agents.asking import Asker
 from agents.clock import Clock
 from agents.model.provider import BadPairing, ContextOverflow, ModelError, ModelProvider, ModelRequest
+from agents.model.wire import INVALID
 from agents.repeats import RepeatGuard
-from agents.tools.tool import Tool, ToolError
+from agents.tools.approval import ApprovalRequest, Decision
+from agents.tools.framing import boundary_of, framed
+from agents.tools.tool import Tool, ToolError, ToolOutput
 from agents.turn import OnEvent, ToolFinished, ToolStarted, Turn
-from sessions.messages import Assistant, Message, StopReason, Text, ToolCall, ToolResult
+from sessions.messages import Assistant, Image, Message, StopReason, Text, ToolCall, ToolResult
+
+
+UNTRUSTED = "untrusted"
+
+Permit: TypeAlias = Callable[[ToolCall, Turn], Awaitable[str | None]]
+"""What to tell the model instead of running a call; None when it may run."""
+
+
+async def everything(call: ToolCall, turn: Turn) -> str | None:
+    """Any call may run."""
+    del call, turn
 
 
 class TurnLimit(Exception):
@@ -21,7 +36,7 @@ class TurnLimit(Exception):
 class Loop:
     """Everything a turn needs. `request` builds the next request from what was recorded so far; `record`
     returns only when its message is in the transcript; `cap` shortens a result that is too large for the
-    window; times are seconds."""
+    window; `permit` is asked before a call runs; times are seconds."""
 
     provider: ModelProvider
     tools: Mapping[str, Tool]
@@ -33,6 +48,7 @@ class Loop:
     max_retries: int
     tool_timeout: float
     cap: Callable[[str], str] = str
+    permit: Permit = everything
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     guard: RepeatGuard = field(default_factory=RepeatGuard)
 
@@ -41,6 +57,8 @@ class Loop:
         cleanly, as does cancellation at any point."""
         for rounds_left in range(self.max_rounds, -1, -1):
             answer = await self._ask()
+            if is_empty(answer) and answer.stop == "stop":
+                answer = await self._ask()
             if not answer.calls:
                 return answer
             await self._run_calls(answer, turn, rounds_left=rounds_left)
@@ -97,15 +115,17 @@ class Loop:
             raise
 
     async def _run_call(self, call: ToolCall, turn: Turn, *, refused: str | None) -> ToolResult:
-        refused = refused or self.guard.refusal(call)
+        refused = refused or _malformed(call) or self.guard.refusal(call)
         tool = self.tools.get(call.name)
         if refused or tool is None:
             known = ", ".join(self.tools)
             return self._error(call, refused or f"There is no tool {call.name!r}. The tools are: {known}.")
+        if forbidden := await self.permit(call, turn):
+            return self._error(call, forbidden)
         self.on_event(ToolStarted(call=call))
         try:
-            async with asyncio.timeout(self.tool_timeout):
-                output = await tool.run(call.arguments, turn)
+            async with asyncio.timeout(self.tool_timeout) as limit:
+                output = await tool.run(call.arguments, _waiting(turn, limit))
         except ToolError as error:
             result = self._error(call, str(error))
         except TimeoutError:
@@ -114,20 +134,66 @@ class Loop:
                 f"{call.name} was stopped after {self.tool_timeout:g} s without an end. It may have run.",
             )
         else:
-            parts = tuple(
-                replace(part, text=self.cap(part.text)) if isinstance(part, Text) else part
-                for part in output.parts
-            )
-            result = ToolResult(
-                at=self.clock(), call_id=call.id, name=call.name, parts=parts, details=output.details
-            )
+            result = self._result(call, output, turn)
         self.guard.note(call, result)
         return result
+
+    def _result(self, call: ToolCall, output: ToolOutput, turn: Turn) -> ToolResult:
+        """What comes from outside is framed, and the turn is marked by it."""
+        at, details, source = self.clock(), output.details, output.source or call.name
+        mark = boundary_of(turn.session_id, call.id, at) if output.untrusted else ""
+        if output.untrusted:
+            turn.taint.note(source)
+            details = {**(details or {}), UNTRUSTED: source}
+        parts: list[Text | Image] = []
+        for part in output.parts:
+            if isinstance(part, Text):
+                text = self.cap(part.text)
+                part = replace(part, text=framed(text, source, boundary=mark) if mark else text)
+            parts.append(part)
+        return ToolResult(at=at, call_id=call.id, name=call.name, parts=tuple(parts), details=details)
 
     def _error(self, call: ToolCall, text: str) -> ToolResult:
         return ToolResult(
             at=self.clock(), call_id=call.id, name=call.name, parts=(Text(text=text),), is_error=True
         )
+
+
+def outside_of(said: Sequence[Message]) -> Iterator[str]:
+    """Where the content from outside came from that is among these messages."""
+    for message in said:
+        source = (message.details or {}).get(UNTRUSTED) if isinstance(message, ToolResult) else None
+        if isinstance(source, str):
+            yield source
+
+
+def _waiting(turn: Turn, limit: asyncio.Timeout) -> Turn:
+    """The same turn; while a person is asked, the tool's own time stands still."""
+
+    async def approve(request: ApprovalRequest) -> Decision:
+        loop = asyncio.get_running_loop()
+        left = (limit.when() or loop.time()) - loop.time()
+        limit.reschedule(None)
+        try:
+            return await turn.approve(request)
+        finally:
+            limit.reschedule(loop.time() + left)
+
+    return replace(turn, approve=approve)
+
+
+def is_empty(answer: Assistant) -> bool:
+    """Whether there is nothing in an answer that anybody could read or run."""
+    return not answer.calls and not answer.text.strip()
+
+
+def _malformed(call: ToolCall) -> str | None:
+    if set(call.arguments) != {INVALID}:
+        return None
+    return (
+        f"Not run: the arguments of this call of {call.name} are no JSON object. "
+        "Make the call again with a JSON object, every text in it quoted and escaped."
+    )
 
 
 def _refusal(answer: Assistant, rounds_left: int) -> str | None:

@@ -11,7 +11,8 @@ from sessions.messages import Assistant, Cost, Message, ToolCall, ToolResult, Us
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What a turn came to. `usage` sums its model calls; its cost is None when one of them is unknown.
-    `notice` tells the person of a compaction since the last turn; `due` is what is to be done afterwards."""
+    `model` is the one that answered; `notice` tells the person of a compaction since the last turn, and of a
+    change of who answers; `due` is what is to be done afterwards."""
 
     reply: str
     usage: Usage
@@ -26,11 +27,20 @@ def outcome_of(said: Sequence[Message], start: int, answer: Assistant, chosen: C
     failed = {message.call_id: message.is_error for message in new if isinstance(message, ToolResult)}
     answers = [message for message in new if isinstance(message, Assistant)]
     return Outcome(
-        reply=answer.text.strip() or "(The model gave an empty answer. Ask again, or in other words.)",
+        reply=answer.text.strip() or _nothing(answer),
         usage=total_usage([message.usage for message in answers]),
         calls=tuple((call, failed.get(call.id, True)) for message in answers for call in message.calls),
-        model=chosen.name,
+        model=f"{answer.provider}/{answer.model}" if chosen.links else chosen.name,
     )
+
+
+def _nothing(answer: Assistant) -> str:
+    if answer.stop == "length":
+        return (
+            "(The model used all of its tokens for this answer before it said anything. Raise "
+            "agents.defaults.max_tokens, or ask for less at once.)"
+        )
+    return "(The model gave an empty answer twice. Ask again in other words, or choose another with /model.)"
 
 
 def total_usage(parts: list[Usage]) -> Usage:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from agents.model.cooling import moves_on
+from agents.model.provider import ModelError
 from sessions.entries import Custom, Entry
 
 OWN_MODEL = "clawd.model"
@@ -19,3 +21,10 @@ def own_model(entries: Sequence[Entry]) -> str | None:
 def own_model_entry(name: str | None) -> Custom:
     """As it is recorded; None takes the choice back."""
     return Custom(kind=OWN_MODEL, data={"model": name})
+
+
+def pinned(error: ModelError, name: str | None) -> None:
+    """Adds to an error what a person can do who chose this model for the session."""
+    if name and moves_on(error):
+        way_out = "/model default goes back to the agent's own, /model NAME chooses another."
+        error.args = (f"{error} This session was set to {name}, so no other model is asked; {way_out}",)

@@ -10,6 +10,7 @@ from functools import partial
 from itertools import count
 from zoneinfo import ZoneInfo
 
+from agents.answering import answering_notice, last_configured
 from agents.bootstrap import BootstrapFile
 from agents.clock import Clock
 from agents.compactor import Compaction
@@ -20,7 +21,7 @@ from agents.framing import Framing
 from agents.loop import Loop
 from agents.model.provider import BadPairing, ContextOverflow, ModelError
 from agents.outcome import Outcome, outcome_of
-from agents.own_model import own_model, own_model_entry
+from agents.own_model import own_model, own_model_entry, pinned
 from agents.recovery import go_on
 from agents.scene import ChosenModel, OnAnswer, Scene
 from agents.session_note import SessionNote
@@ -92,6 +93,7 @@ class AgentRuntime:
             if lacks_notes(conversation.facts, new=not conversation.said):
                 await self._begin(conversation, turn)
             seen, files = last_turn(conversation.entries), None
+            configured = last_configured(conversation.facts)
             if said is not None:
                 start = len(conversation.said)
                 files = await conversation.record_and(said, partial(self._framing.files, turn))
@@ -99,14 +101,19 @@ class AgentRuntime:
                 start = last_said(conversation.said)
                 if told := go_on(conversation.messages):
                     await conversation.append(told, turn.at)
-            scene = await self._scene(conversation, turn, files)
-            await self.upkeep.prune(scene, now=turn.at)
             try:
+                scene = await self._scene(conversation, turn, files)
+                await self.upkeep.prune(scene, now=turn.at)
                 answer = await self._answer(scene, on_event)
+            except ModelError as error:
+                pinned(error, own_model(conversation.facts))
+                raise
             finally:
                 await self._note_own_edits(conversation, turn, start)
             outcome = outcome_of(conversation.said, start, answer, scene.chosen)
-            notice = notice_of(conversation.entries[seen:]) if self.sessions.compaction.notify else ""
+            shorter = notice_of(conversation.entries[seen:]) if self.sessions.compaction.notify else ""
+            who = answering_notice(conversation.said[:start], configured, answer, scene.chosen)
+            notice = " ".join(text for text in (shorter, who) if text)
             return replace(outcome, notice=notice, due=self.upkeep.due(scene))
 
     async def maintain(self, turn: Turn) -> None:

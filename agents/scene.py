@@ -5,9 +5,12 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from agents.conversation import Conversation
+from agents.frame import asked_entry, asked_instead
+from agents.model.failover import Link, link_of
 from agents.model.provider import ModelProvider, ModelRequest
 from agents.model.spelling import Spelling
 from agents.turn import Turn
+from sessions.entries import Custom
 from sessions.key import SessionKey
 from sessions.messages import Assistant, Message
 
@@ -19,7 +22,9 @@ session's key and id. Never waits and never fails."""
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenModel:
     """The model that answers this turn. `window` is what it can read and `max_output` the most that it can
-    say in one answer, in tokens; `spelling` how its requests become bytes, None when they go over no wire."""
+    say in one answer, in tokens; `spelling` how its requests become bytes, None when they go over no wire.
+    `links`: it is the first of these, and the others answer while it cannot; `instead_of` names a model that
+    should have come first and cannot be used."""
 
     provider: ModelProvider
     provider_name: str
@@ -28,6 +33,8 @@ class ChosenModel:
     max_retries: int
     window: int = 200_000
     spelling: Spelling | None = None
+    links: tuple[Link, ...] = ()
+    instead_of: str = ""
 
     @property
     def thinks(self) -> bool:
@@ -59,8 +66,23 @@ class Scene:
         """Records messages, and tells of the answers among them what they were for."""
 
         async def record(message: Message) -> None:
+            if isinstance(message, Assistant) and (asked := self._asked_another(message)):
+                await self.conversation.append(asked, message.at)
             await self.conversation.record(message)
             if isinstance(message, Assistant):
                 self.on_answer(message, origin, self.turn.key, self.turn.session_id)
 
         return record
+
+    def _asked_another(self, answer: Assistant) -> Custom | None:
+        """That an answer came from another model of the chain than the transcript says: the frame stays that
+        of the first, whose cached prompt is good for the next turn."""
+        entries, link = self.conversation.entries, link_of(self.chosen.links, answer)
+        if link is None or len(self.chosen.links) == 1 or answer.stop in ("error", "aborted"):
+            return None
+        frame = self.conversation.frame
+        asked = asked_instead(entries, frame) if frame else None
+        if asked is None or (asked.provider, asked.request.model) == (link.provider, link.model):
+            return None
+        limit = min(self.blank.max_tokens, link.max_output or self.blank.max_tokens)
+        return asked_entry(link.provider, link.model, link.spelling, max_tokens=limit)

@@ -1,7 +1,9 @@
 """The model providers of a running gateway: made when first used, shared by all agents."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from agents.clock import Clock
@@ -13,21 +15,27 @@ from agents.model.catalog import (
     Resolved,
     default_name,
     facts,
+    keys_of,
     resolve,
     usable,
 )
+from agents.model.cooling import Cooling, Rest
+from agents.model.failover import Failover, Link
+from agents.model.keys import Keys
 from agents.model.offline import Offline
 from agents.model.provider import AuthFailed, ModelError, ModelProvider
 from agents.model.spelling import spelling_of
 from agents.scene import ChosenModel
-from agents.settings import ModelsSettings
+from agents.settings import ModelsSettings, ProviderSettings
 from gateway.budget import Budgeted
 from sessions.settings import ModelName
+
+logger = logging.getLogger("clawd.models")
 
 
 class Models:
     """`environ` is where keys are looked up that the settings do not hold; `check` raises ModelError when
-    no vendor may be asked now."""
+    no vendor may be asked now. Which models and keys rest after a failure is known here, and shared."""
 
     def __init__(
         self,
@@ -41,36 +49,54 @@ class Models:
         self._environ = environ
         self._clock = clock
         self._check = check
-        self._made: dict[str, ModelProvider] = {}
+        self._cooling = Cooling()
+        self._made: dict[tuple[str, int], ModelProvider] = {}
+        self._chosen: dict[tuple[ModelName | None, tuple[ModelName, ...] | None], ChosenModel] = {}
         self._making = asyncio.Lock()
+        self._told: set[str] = set()
 
     def status(self) -> list[ModelStatus]:
-        """Every known or listed model, whether it can be used now, and why not."""
-        return usable(self._settings, self._environ)
+        """Every known or listed model, whether it can be used now or rests, until when, and why."""
+        return [self._with_rest(row) for row in usable(self._settings, self._environ)]
 
     async def choose(self, name: ModelName | None) -> ChosenModel:
-        """The model of that name, or the default one. Raises ModelError when it cannot be used."""
-        try:
-            resolved = resolve(
-                name or default_name(self._settings, self._environ), self._settings, self._environ
-            )
-        except NotUsable as error:
-            raise AuthFailed(str(error)) from error
+        """Exactly the model of that name, or the default one. Raises ModelError when it cannot be used."""
+        return await self.chain(name, ())
+
+    async def chain(self, name: ModelName | None, fallbacks: Sequence[ModelName] | None) -> ChosenModel:
+        """The model of that name, or the default one, with those that are asked while it fails or rests (None:
+        models.fallbacks). One that cannot be used is left out, and told in the log once; raises ModelError
+        when all are."""
+        place = (name, None if fallbacks is None else tuple(fallbacks))
+        chosen = self._chosen.get(place) or self._chain(*place)
+        await chosen.links[0].open(0)
+        return self._chosen.setdefault(place, chosen)
+
+    def _chain(self, name: ModelName | None, fallbacks: tuple[ModelName, ...] | None) -> ChosenModel:
+        first = name or default_name(self._settings, self._environ)
+        wanted = dict.fromkeys((first, *(self._settings.fallbacks if fallbacks is None else fallbacks)))
+        links, refused = self._links(list(wanted))
+        if not links:
+            raise AuthFailed(str(refused[0])) from refused[0]
+        if first.startswith("offline/"):
+            links = links[:1]  # it always answers
         return ChosenModel(
-            provider=await self._provider(resolved),
-            provider_name=resolved.provider,
-            model=resolved.model,
-            max_output=resolved.facts.max_output,
-            window=resolved.facts.context_window,
+            provider=Failover(links, cooling=self._cooling, clock=self._clock),
+            provider_name=links[0].provider,
+            model=links[0].model,
+            max_output=links[0].max_output,
+            window=links[0].window,
             max_retries=self._settings.max_retries,
-            spelling=spelling_of(resolved),
+            spelling=links[0].spelling,
+            links=tuple(links),
+            instead_of="" if links[0].name == first else first,
         )
 
     def window(self, provider: str, model: str) -> int:
         """How many tokens the model reads at the most."""
         return facts(provider, model, self._settings).context_window
 
-    async def warm_up(self, names: list[ModelName | None]) -> None:
+    async def warm_up(self, names: Sequence[ModelName | None]) -> None:
         """Import what these models need, so that no message has to wait for it."""
         for name in names:
             try:
@@ -82,22 +108,70 @@ class Models:
         while self._made:
             await self._made.popitem()[1].aclose()
 
-    async def _provider(self, resolved: Resolved) -> ModelProvider:
-        made = self._made.get(resolved.provider)
+    def _links(self, names: Sequence[ModelName]) -> tuple[list[Link], list[NotUsable]]:
+        links: list[Link] = []
+        refused: list[NotUsable] = []
+        for name in names:
+            try:
+                links.append(self._link(resolve(name, self._settings, self._environ)))
+            except NotUsable as error:
+                refused.append(error)
+        told = {str(fault) for fault in refused} if links else set()
+        for text in sorted(told - self._told):
+            logger.warning("%s Other models are asked instead.", text)
+        self._told |= told
+        return links, refused
+
+    def _link(self, resolved: Resolved) -> Link:
+        return Link(
+            provider=resolved.provider,
+            model=resolved.model,
+            window=resolved.facts.context_window,
+            max_output=resolved.facts.max_output,
+            spelling=spelling_of(resolved),
+            keys=self._keys(resolved.provider),
+            open=partial(self._provider, resolved),
+        )
+
+    def _keys(self, provider: str) -> Keys:
+        return Keys(provider=provider, count=len(self._secrets(provider)), cooling=self._cooling)
+
+    def _secrets(self, provider: str) -> tuple[str, ...]:
+        settings = self._settings.providers.get(provider, ProviderSettings())
+        return keys_of(provider, settings, self._environ) or (PLACEHOLDER_KEY,)
+
+    async def _provider(self, resolved: Resolved, number: int) -> ModelProvider:
+        place = (resolved.provider, number)
+        made = self._made.get(place)
         if made is not None:
             return made
         async with self._making:
-            if resolved.provider not in self._made:
-                make = partial(_make, resolved, self._settings, self._key(resolved), self._clock)
-                made = await asyncio.to_thread(make)
+            if place not in self._made:
+                key = self._secrets(resolved.provider)[number]
+                made = await asyncio.to_thread(_make, resolved, self._settings, key, self._clock)
                 free = resolved.api == "offline"
-                self._made[resolved.provider] = made if free else Budgeted(made, self._check)
-            return self._made[resolved.provider]
+                self._made[place] = made if free else Budgeted(made, self._check)
+            return self._made[place]
 
-    def _key(self, resolved: Resolved) -> str:
-        own = resolved.settings.api_key
-        found = own.get_secret_value() if own else self._environ.get(resolved.variable, "")
-        return found.strip() or PLACEHOLDER_KEY
+    def _with_rest(self, row: ModelStatus) -> ModelStatus:
+        now, keys = self._clock(), self._keys(row.provider)
+        told = keys.told(row.model, now)
+        own = self._cooling.resting(row.name, now)
+        whole: Rest | None = max(
+            (rest for rest in (own, keys.resting(row.model, now)) if rest),
+            key=lambda rest: rest.until,
+            default=None,
+        )
+        if whole is not None:
+            return replace(row, until=whole.until, reason=_joined(f"rests: {whole.why}", row.reason))
+        if told:
+            partly = ", ".join(f"key {number + 1} ({rest.why})" for number, rest in told)
+            return replace(row, reason=_joined(f"rests: {partly}", row.reason))
+        return row
+
+
+def _joined(*parts: str) -> str:
+    return "; ".join(part for part in parts if part)
 
 
 def _make(resolved: Resolved, settings: ModelsSettings, key: str, clock: Clock) -> ModelProvider:

@@ -170,8 +170,8 @@ class Build:
             self._spoken.append(_Spoken(role, content))
 
     def _content(self, message: Assistant) -> Iterator[JsonObject]:
-        maker = (message.api, message.provider, message.model)
-        same = maker == (API, self.provider, self.model)  # nobody else can read its signatures
+        same = (message.api, message.provider) == (API, self.provider)
+        same = same and message.model in (self.model, "")  # nobody else's signatures are read
         for part in message.parts:
             if isinstance(part, Text):
                 if part.text.strip():

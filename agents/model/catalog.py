@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from ipaddress import ip_address
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
@@ -56,13 +57,16 @@ class ModelFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelStatus:
-    """One line of `clawd models`. `reason` is empty for a usable model with nothing to say about it."""
+    """One line of `clawd models`. `reason` is empty for a usable model with nothing to say about it. `until`:
+    it failed and is not asked before then, if another can be; `reason` tells why."""
 
     provider: str
     model: str
     usable: bool
     reason: str
     is_default: bool
+    is_fallback: bool = False
+    until: datetime | None = None
 
     @property
     def name(self) -> str:
@@ -124,7 +128,7 @@ def default_name(models: ModelsSettings, environ: Mapping[str, str]) -> str:
 
 def usable(models: ModelsSettings, environ: Mapping[str, str]) -> list[ModelStatus]:
     """Every model that is known or listed, whether it can be used now, and why not."""
-    default = default_name(models, environ)
+    default, chain = default_name(models, environ), models.fallbacks
     rows = [
         ModelStatus(
             provider=provider,
@@ -132,13 +136,15 @@ def usable(models: ModelsSettings, environ: Mapping[str, str]) -> list[ModelStat
             usable=not reason,
             reason=reason or _note(provider, model, models),
             is_default=f"{provider}/{model}" == default,
+            is_fallback=f"{provider}/{model}" in chain,
         )
         for provider in _providers(models, environ)
         for reason in [_why_not(provider, models, environ)]
         for model in _models_of(provider, models)
     ]
-    if default != OFFLINE and not any(row.is_default for row in rows):
-        rows.insert(0, _unlisted(default, models, environ))
+    known = {row.name for row in rows} | {OFFLINE}
+    unlisted = [name for name in dict.fromkeys((default, *chain)) if name not in known]
+    rows[:0] = [_unlisted(name, models, environ, is_default=name == default) for name in unlisted]
     note = "no model at all: takes notes and quotes them"
     offline = ModelStatus(
         provider="offline", model="notes", usable=True, reason=note, is_default=default == OFFLINE
@@ -190,8 +196,15 @@ def _why_not(provider: str, models: ModelsSettings, environ: Mapping[str, str]) 
 
 
 def _has_key(provider: str, settings: ProviderSettings, environ: Mapping[str, str]) -> bool:
-    own = settings.api_key is not None and bool(settings.api_key.get_secret_value().strip())
-    return own or settings.api_key_file is not None or bool(environ.get(variable(provider), "").strip())
+    filed = settings.api_key_file is not None or settings.api_keys_file is not None
+    return filed or bool(keys_of(provider, settings, environ))
+
+
+def keys_of(provider: str, settings: ProviderSettings, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """A provider's keys, each once: api_key, else the environment's, and then the further ones."""
+    first = settings.api_key.get_secret_value() if settings.api_key else environ.get(variable(provider), "")
+    further = (key.get_secret_value() for key in settings.api_keys)
+    return tuple(dict.fromkeys(key.strip() for key in (first, *further) if key.strip()))
 
 
 def _needs_key(provider: str, settings: ProviderSettings) -> bool:
@@ -233,10 +246,19 @@ def _note(provider: str, model: str, models: ModelsSettings) -> str:
     return ""
 
 
-def _unlisted(name: str, models: ModelsSettings, environ: Mapping[str, str]) -> ModelStatus:
+def _unlisted(
+    name: str, models: ModelsSettings, environ: Mapping[str, str], *, is_default: bool
+) -> ModelStatus:
     provider, _, model = name.partition("/")
     reason = _why_not(provider, models, environ)
-    return ModelStatus(provider=provider, model=model, usable=not reason, reason=reason, is_default=True)
+    return ModelStatus(
+        provider=provider,
+        model=model,
+        usable=not reason,
+        reason=reason,
+        is_default=is_default,
+        is_fallback=name in models.fallbacks,
+    )
 
 
 def _known(provider: str, model: str) -> tuple[Known | None, bool]:

@@ -11,61 +11,83 @@ from agents.model.provider import (
     BadAnswer,
     BadPairing,
     BadRequest,
+    ContentFiltered,
     ContextOverflow,
     ModelError,
     ModelNotFound,
     Overloaded,
     QuotaExhausted,
     RateLimited,
-    Unreachable,
+    TimedOut,
 )
 from agents.model.wire import as_text
 
 Verdict: TypeAlias = type[ModelError]
 
-_PER_TIME = re.compile(r"per[ -]min|per[ -]day|per[ -]second|\btpm\b|\brpm\b")
-_OVERFLOW = re.compile(
-    r"context_length_exceeded|prompt is too long|context length|context limit|context window|context size"
-    r"|input is too long|too many (input )?tokens|maximum (allowed )?(number of )?(input )?tokens"
-    r"|request_too_large"
-)
-_PAIRING = re.compile(
-    r"tool_use\W.{0,120}tool_result|tool_result\W.{0,120}tool_use|unexpected .?tool_use_id"
-    r"|tool_use. ids must be unique|tool_call_ids?\b|role .?tool\W.{0,80}tool_calls"
-    r"|tool_calls\W.{0,80}(followed|respon)|function calls?\b.{0,80}\brespon"
-    r"|function response.{0,80}function call",
-    re.DOTALL,
-)
-_RULES: tuple[tuple[Verdict, tuple[int, ...], re.Pattern[str]], ...] = (
+_NAMES: dict[Verdict, str] = {
+    ContextOverflow: "context_length_exceeded request_too_large exceed_context_size_error",
+    ContentFiltered: "content_filter content_policy_violation responsibleaipolicyviolation prohibited_content"
+    " moderation_blocked data_inspection_failed",
+    QuotaExhausted: "insufficient_quota billing_error billing_not_active billing_hard_limit_reached"
+    " insufficient_balance payment_required",
+    RateLimited: "rate_limit_error rate_limit_exceeded rate_limited too_many_requests model_cooldown"
+    " resource_exhausted throttlingexception",
+    Overloaded: "overloaded_error overloaded engine_overloaded unavailable 1305",
+    AuthFailed: "authentication_error permission_error invalid_api_key unauthenticated permission_denied"
+    " invalid_authentication_error account_deactivated",
+    ModelNotFound: "model_not_found not_found_error not_found",
+    TimedOut: "timeout_error deadline_exceeded",
+}
+_BY_NAME = {name: verdict for verdict, names in _NAMES.items() for name in names.split()}
+"""The types and codes that vendors give their errors, in lower case. They come before all else."""
+
+_STREAM, _REQUEST, _LIMIT = 200, (200, 400, 413, 422), (200, 403, 429)
+_WORDS: tuple[tuple[Verdict, tuple[int, ...], re.Pattern[str]], ...] = (
     (
         QuotaExhausted,
-        (402,),
+        (*_REQUEST, *_LIMIT),
         re.compile(
-            r"insufficient_quota|credit balance|billing|exceeded your current quota|payment required"
+            r"credit balance|exceeded your current quota|payment required|plan and billing"
             r"|insufficient (credits?|balance|funds)|out of credits"
         ),
     ),
-    (Overloaded, (529,), re.compile(r"overloaded|at capacity|no capacity")),
+    (Overloaded, (_STREAM, 429), re.compile(r"overloaded|at capacity|no capacity")),
     (
         RateLimited,
-        (429,),
-        re.compile(r"rate[ _]?limit|too many requests|model_cooldown|resource_?exhausted|throttl"),
+        (*_REQUEST, 429),
+        re.compile(r"per[ -]min|per[ -]day|per[ -]second|\btpm\b|\brpm\b|rate[ _]?limit|too many requests"),
     ),
     (
-        AuthFailed,
-        (401, 403),
+        ContextOverflow,
+        _REQUEST,
         re.compile(
-            r"authentication_error|permission_error|invalid[ _](x-)?api[ _-]?key|api[ _-]key not valid"
-            r"|incorrect api key|unauthori[sz]ed|missing api key|no api key"
+            r"prompt is too long|context length|context limit|context window|context size"
+            r"|input is too long|too many (input )?tokens|maximum (allowed )?(number of )?(input )?tokens"
         ),
     ),
     (
-        ModelNotFound,
-        (404,),
-        re.compile(r"model_not_found|not_found_error|model.{0,80}(not found|does not exist|not exist)"),
+        AuthFailed,
+        _REQUEST,
+        re.compile(r"api[ _-]key not valid|(invalid|incorrect|missing) (x-)?api[ _-]?key"),
+    ),
+    (ModelNotFound, _REQUEST, re.compile(r"\bmodel\b.{0,80}(not found|does not exist|not exist)")),
+    (
+        BadPairing,
+        _REQUEST,
+        re.compile(
+            r"tool_use\W.{0,120}tool_result|tool_result\W.{0,120}tool_use|unexpected .?tool_use_id"
+            r"|tool_use. ids must be unique|tool_call_ids?\b|role .?tool\W.{0,80}tool_calls"
+            r"|tool_calls\W.{0,80}(followed|respon)|function calls?\b.{0,80}\brespon"
+            r"|function response.{0,80}function call",
+            re.DOTALL,
+        ),
     ),
 )
-"""Asked from top to bottom: the statuses and the words of each class."""
+"""What the vendors' sentences tell apart where they give one status, and no type, to different failures.
+Asked from top to bottom, each only at its statuses (200: an error inside a stream)."""
+
+_QUOTED = re.compile(r"\".*\"|(?<!\w)'[^']*\s[^']*'|`[^`]*\s[^`]*`|“.*”", re.DOTALL)
+_BEGINNING = 300
 
 _TRY_AGAIN = re.compile(r"try again in (?:(\d+)m(?!s))?\s*(\d+(?:\.\d+)?)\s*(ms|s)")
 
@@ -108,21 +130,42 @@ def _parsed(text: str) -> object:
 
 
 def classify(failure: Failure) -> Verdict:
-    """The one class of a refusal. Words come before the status, since servers use statuses freely."""
-    text = f"{failure.kind} {failure.code} {failure.message}".lower()
-    if not _PER_TIME.search(text) and (_OVERFLOW.search(text) or failure.status == 413):
-        return ContextOverflow
-    for verdict, statuses, words in _RULES:
-        if failure.status in statuses or words.search(text):
+    """The one class of a refusal: by the vendor's type and code, else by the status.
+
+    Where a status says too little, the sentence tells more: its beginning alone, without what it quotes, so
+    that nobody's message to a model is taken for an error of the vendor's.
+    """
+    named = _BY_NAME.get(failure.code.lower()) or _BY_NAME.get(failure.kind.lower())
+    if named is not None:
+        return named
+    status = _status(failure)
+    words = _QUOTED.sub(" ", failure.message.lower())[:_BEGINNING]
+    for verdict, statuses, pattern in _WORDS:
+        if status in statuses and pattern.search(words):
             return verdict
-    verdict = _by_status(failure.status, failure.kind)
-    return BadPairing if verdict is BadRequest and _PAIRING.search(text) else verdict
+    return _BY_STATUS.get(status) or _by_class(status, failure.kind)
 
 
-def _by_status(status: int, kind: str) -> Verdict:
-    if status in (0, 408, 499, 504, 522, 524):
-        return Unreachable
-    if status >= 500 or kind in ("api_error", "server_error", "timeout_error"):
+def _status(failure: Failure) -> int:
+    """Some servers tell the status inside the stream, as the error's code."""
+    if failure.status == _STREAM and re.fullmatch(r"[45]\d\d", failure.code):
+        return int(failure.code)
+    return failure.status
+
+
+_BY_STATUS: dict[int, Verdict] = {
+    **dict.fromkeys((0, 408, 499, 504, 522, 524), TimedOut),
+    401: AuthFailed,
+    402: QuotaExhausted,
+    403: AuthFailed,
+    404: ModelNotFound,
+    413: ContextOverflow,
+    429: RateLimited,
+}
+
+
+def _by_class(status: int, kind: str) -> Verdict:
+    if status >= 500 or kind in ("api_error", "server_error"):
         return Overloaded
     if 400 <= status < 500 or kind == "invalid_request_error":
         return BadRequest

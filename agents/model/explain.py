@@ -11,12 +11,14 @@ from agents.model.provider import (
     AuthFailed,
     BadAnswer,
     BadRequest,
+    ContentFiltered,
     ContextOverflow,
     ModelError,
     ModelNotFound,
     Overloaded,
     QuotaExhausted,
     RateLimited,
+    TimedOut,
     Unreachable,
 )
 from agents.model.wire import CutOff, Declined
@@ -66,6 +68,11 @@ def unreachable(asked: Asked, why: str) -> Unreachable:
     )
 
 
+def timed_out(asked: Asked, why: str) -> TimedOut:
+    """As `unreachable`, for a silence."""
+    return TimedOut(str(unreachable(asked, why)))
+
+
 def bad_answer(asked: Asked, why: str) -> BadAnswer:
     at = f" at {asked.host}" if asked.host else ""
     check = f"Check models.providers.{asked.provider}.base_url" if asked.base_url else "Check the network"
@@ -87,8 +94,8 @@ def not_asked(error: Exception, asked: Asked) -> BadRequest:
     return BadRequest(f"{asked.provider} could not be asked: {redact(str(error), asked.secret)}")
 
 
-def _declined(asked: Asked) -> BadRequest:
-    return BadRequest(
+def _declined(asked: Asked) -> ContentFiltered:
+    return ContentFiltered(
         f"{asked.provider} refused to answer this request (its content filter). "
         "Ask in other words, or start a new session."
     )
@@ -103,10 +110,12 @@ def redact(text: str, secret: str = "") -> str:
 
 def _sentence(verdict: Verdict, failure: Failure, asked: Asked) -> str:
     said = redact(failure.message, asked.secret)
-    if verdict is Unreachable:
+    if verdict is TimedOut:
         return str(unreachable(asked, f"it gave up waiting (status {failure.status})"))
     if verdict is BadAnswer:
         return str(bad_answer(asked, f"status {failure.status}{': ' + said if said else ''}"))
+    if verdict is ContentFiltered:
+        return str(_declined(asked))
     if issubclass(verdict, BadRequest):
         return _refused(asked, said)
     return _what_to_do(verdict, failure, asked) + (f" It said: {said}" if said else "")

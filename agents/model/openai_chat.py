@@ -108,7 +108,7 @@ def _translate(error: Exception, asked: explain.Asked, timeout: float) -> ModelE
         failure = failure_of(error.status_code, error.body or error.response.text)
         return explain.refusal(failure, asked, error.response.headers)
     if isinstance(error, openai.APITimeoutError | httpx2.TimeoutException):
-        return explain.unreachable(asked, explain.silence(error, timeout))
+        return explain.timed_out(asked, explain.silence(error, timeout))
     if isinstance(error, openai.APIConnectionError | httpx2.HTTPError | httpx2.StreamError):
         return explain.unreachable(asked, explain.cause(error))
     if isinstance(error, openai.APIError):  # an error event inside a stream

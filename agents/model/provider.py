@@ -62,16 +62,26 @@ class Done:
     message: Assistant
 
 
-ModelEvent: TypeAlias = TextDelta | ThinkingDelta | CallStarted | Done
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restarted:
+    """What was said of this answer so far is void: it is asked for once more, or of another model. `reason`
+    is a sentence for a person."""
+
+    reason: str
+
+
+ModelEvent: TypeAlias = TextDelta | ThinkingDelta | CallStarted | Restarted | Done
 
 
 class ModelError(Exception):
     """A model could not answer. The text is one sentence for a person: what happened and what to do.
 
-    `retryable` says that the same request may succeed later.
+    `retryable` says that the same request may succeed later; `retry_after` in seconds when the provider says
+    how much later.
     """
 
     retryable = False
+    retry_after: float | None = None
 
 
 class AuthFailed(ModelError):
@@ -94,12 +104,16 @@ class BadPairing(BadRequest):
     """The provider refused how calls and results stand together."""
 
 
+class ContentFiltered(BadRequest):
+    """The provider's filter let no answer through; the same request meets the same filter."""
+
+
 class ContextOverflow(ModelError):
     """The request is larger than the model's window."""
 
 
 class RateLimited(ModelError):
-    """Too many requests or tokens; `retry_after` in seconds when the provider says it."""
+    """Too many requests or tokens at a time."""
 
     retryable = True
 
@@ -118,6 +132,14 @@ class Unreachable(ModelError):
     """No answer: DNS, refused connection, time-out, or a stream cut before its end."""
 
     retryable = True
+
+
+class TimedOut(Unreachable):
+    """Nothing came for too long, or the provider gave up waiting itself."""
+
+
+class TooSmall(ModelError):
+    """A model was passed over because the conversation does not fit it."""
 
 
 class BadAnswer(ModelError):

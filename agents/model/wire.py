@@ -7,6 +7,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from sessions.messages import Image, Json, JsonObject, Text
 
+INVALID = "invalid_json"
 NO_OUTPUT = "(no output)"
 NO_TEXT = "(no text)"
 NO_IMAGE = "[An image was here; this model cannot see images.]"
@@ -41,8 +42,8 @@ def whole(text: str) -> str:
 
 
 def parse_arguments(raw: str) -> JsonObject:
-    """A call's arguments; what is no JSON object is kept under `invalid_json`, so that the tool refuses it
-    with a message that the model can act on."""
+    """A call's arguments; what is no JSON object is kept under INVALID alone, so that the call is refused
+    with words that the model can act on."""
     if not raw.strip():
         return {}
     try:
@@ -51,7 +52,7 @@ def parse_arguments(raw: str) -> JsonObject:
             return mend(found)
     except (ValueError, RecursionError):
         pass
-    return {"invalid_json": whole(raw)}
+    return {INVALID: whole(raw)}
 
 
 def _no_number(name: str) -> Json:

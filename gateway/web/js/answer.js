@@ -49,7 +49,7 @@ export class Answer {
     this._changed(() => {
       this._segments.filter((part) => !part.kept).forEach((part) => part.element.remove());
       this._segments = this._segments.filter((part) => part.kept);
-      this._note(`${reason} Trying again in ${Math.max(1, Math.round(seconds))} s.`);
+      this._note(seconds ? `${reason} Trying again in ${Math.max(1, Math.round(seconds))} s.` : reason);
     });
   }
 

@@ -45,8 +45,9 @@ def assistant(
     stop: StopReason = "stop",
     provider: str = "anthropic",
     api: str = "anthropic_messages",
+    model: str = "claude-sonnet-5-5",
 ) -> Assistant:
-    return Assistant(at=NOW, parts=parts, stop=stop, provider=provider, api=api, model="some-model")
+    return Assistant(at=NOW, parts=parts, stop=stop, provider=provider, api=api, model=model)
 
 
 def said(text: str) -> Assistant:

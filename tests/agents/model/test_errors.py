@@ -17,7 +17,7 @@ CLASSES = {
     "auth": provider.AuthFailed,
     "billing": provider.QuotaExhausted,
     "context_overflow": provider.ContextOverflow,
-    "timeout": provider.Unreachable,
+    "timeout": provider.TimedOut,
     "format": provider.BadRequest,
 }
 
@@ -56,7 +56,7 @@ def test_each_refusal_has_one_class_b73(status: int, body: object, expected: str
         (400, {"error": {"message": "max_tokens: 999 > 128, the maximum"}}, provider.BadRequest),
         (422, {"detail": "value is not a valid list"}, provider.BadRequest),
         (500, "<html>", provider.Overloaded),
-        (504, "", provider.Unreachable),
+        (504, "", provider.TimedOut),
         (200, {"type": "error", "error": {"type": "api_error", "message": "Internal"}}, provider.Overloaded),
         (200, {"error": {"type": "invalid_request_error", "message": "no"}}, provider.BadRequest),
         (302, "", provider.BadAnswer),

@@ -25,7 +25,7 @@ LOCAL = Asked(
         (413, provider.ContextOverflow, "new session"),
         (429, provider.RateLimited, "try again"),
         (503, provider.Overloaded, "(status 503)"),
-        (408, provider.Unreachable, "try again"),
+        (408, provider.TimedOut, "try again"),
         (302, provider.BadAnswer, "try again"),
     ],
     ids=lambda value: str(getattr(value, "__name__", value))[:20],
@@ -86,7 +86,7 @@ def test_an_address_is_named_without_its_password() -> None:
     ("error", "kind"),
     [
         (CutOff("the answer stopped in the middle"), provider.Unreachable),
-        (Declined("no"), provider.BadRequest),
+        (Declined("no"), provider.ContentFiltered),
         (WireError("no event"), provider.BadAnswer),
     ],
     ids=["cut", "declined", "nonsense"],

@@ -104,8 +104,9 @@ class MemoryIndex:
         await self._attendant.run()
 
     async def start(self) -> SyncReport | None:
-        """Take in what has changed while nothing ran, if the settings want it. Raises MemoryUnavailable."""
-        return await self.sync() if self._settings.search.sync.on_start else None
+        """Take in what has changed while nothing ran, and of conversations all that was said, if the settings
+        want it. Raises MemoryUnavailable."""
+        return await self._synced(catch_up=True) if self._settings.search.sync.on_start else None
 
     async def sync(
         self,
@@ -121,9 +122,20 @@ class MemoryIndex:
         the same time share one run. Raises MemoryUnavailable when the index cannot be written, or
         when the explicitly named provider cannot embed (the words are up to date then).
         """
-        outcome = await asyncio.shield(
-            self._upkeep.order(force=force, accept=accept or force, lasting=True, progress=progress).task
+        return await self._synced(force=force, accept=accept or force, progress=progress)
+
+    async def _synced(
+        self,
+        *,
+        force: bool = False,
+        accept: bool = False,
+        catch_up: bool = False,
+        progress: Callable[[SyncProgress], None] | None = None,
+    ) -> SyncReport:
+        run = self._upkeep.order(
+            force=force, accept=accept, lasting=True, catch_up=catch_up, progress=progress
         )
+        outcome = await asyncio.shield(run.task)
         if outcome.unavailable is not None and self._required:
             raise outcome.unavailable
         return await self._reporter.report(outcome)

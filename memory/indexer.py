@@ -85,7 +85,7 @@ class Indexer:
 
     async def _words(self, database: Database, order: Order, outcome: Outcome, *, force: bool) -> None:
         known = await database.read(queries.files)
-        listing = await asyncio.to_thread(self._taking.listing, known, force=force)
+        listing = await asyncio.to_thread(self._taking.listing, known, force=force or order.catch_up)
         outcome.failed += listing.problems
         changed = [file for file in listing.files if force or not is_same(file, known.get(file.path))]
         storing, gone, done = Storing(database), set[str](), 0

@@ -45,11 +45,13 @@ class Order:
     another one than the index was made with, and that costs something. `words_ready` is set when the keyword
     index is up to date. `yield_to_next` says that the embedding of the rest is to be left to a newer order.
     `lasting`: who wants it stays for as long as a batch job may take; `by_batch`: such jobs may be used.
+    `catch_up`: documents are read again at any growth.
     """
 
     force: bool = False
     accept: bool = False
     lasting: bool = False
+    catch_up: bool = False
     by_batch: bool = True
     listeners: list[Callable[[SyncProgress], None]] = field(default_factory=list)
     words_ready: asyncio.Event = field(default_factory=asyncio.Event)

@@ -79,6 +79,7 @@ class Upkeep:
         force: bool = False,
         accept: bool = False,
         lasting: bool = False,
+        catch_up: bool = False,
         progress: Callable[[SyncProgress], None] | None = None,
     ) -> Run:
         """The run that will see every note as it is now: the one that has not begun yet, or a new one."""
@@ -90,6 +91,7 @@ class Upkeep:
         self._next.order.force |= force
         self._next.order.accept |= accept
         self._next.order.lasting |= lasting
+        self._next.order.catch_up |= catch_up
         if progress is not None:
             self._next.order.listeners.append(progress)
         return self._next
@@ -153,6 +155,7 @@ class Upkeep:
             newer.order.force |= order.force
             newer.order.accept |= order.accept
             newer.order.lasting |= order.lasting
+            newer.order.catch_up |= order.catch_up
             return outcome.joined_by(await asyncio.shield(newer.task))
         if self._is_to_be_made_anew(order, outcome):
             return outcome.joined_by(await asyncio.shield(self._made_anew(order)))

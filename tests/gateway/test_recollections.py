@@ -83,6 +83,23 @@ async def test_conversations_are_a_source_only_where_they_are_chosen(tmp_path: P
     assert again == [("", "MEMORY.md")]
 
 
+async def test_what_was_said_before_a_restart_is_found_after_it_however_little(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    chosen: dict[str, object] = {
+        "search": {"provider": "none", "sources": ["memory", "sessions"]},
+        "sessions": {"visibility": "agent"},
+    }
+    said(home, "s-1", "the kestrel ships on Friday")
+    async with built(config(tmp_path, chosen), home) as parts:
+        before = await paths(parts.gateway, turn())
+    async with built(config(tmp_path, chosen), home) as parts:
+        await parts.gateway.catch_up()
+        after = await paths(parts.gateway, turn())
+
+    assert before == []
+    assert after == [("", "sessions/s-1.jsonl")]
+
+
 async def test_an_agent_finds_anothers_notes_only_when_it_may_read_them(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     note(tmp_path, "main", "memory/x.md", "the kestrel of main\n")

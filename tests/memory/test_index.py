@@ -290,7 +290,27 @@ async def test_two_indexes_share_one_file(notes: Notes, make_index: MakeIndex) -
     assert len((await one.search("bicycle", max_results=50)).hits) == 40
 
 
-async def test_without_sqlite_vec_words_are_searched_and_it_is_said(
+async def test_b81_without_sqlite_vec_words_are_searched_until_it_is_there(
+    tmp_path: Path, notes: Notes, make_index: MakeIndex, embedder: FakeEmbedder
+) -> None:
+    notes.write({"MEMORY.md": "bicycle"})
+    index = make_index(embedder, vector_extension=tmp_path / "nothing")
+    report = await index.sync()
+    assert (report.files, report.waiting) == (1, 1)
+    (warning,) = report.warnings
+    assert "sqlite-vec" in warning
+    result = await index.search("bicycle")
+    assert (result.mode, len(result.hits)) == ("keyword", 1)
+    assert "sqlite-vec" in str((await index.status()).vector_problem)
+    await index.aclose()
+    again = make_index(embedder)
+    assert (await again.sync(force=True)).waiting == 0
+    result = await again.search("bicycle")
+    assert (result.mode, result.warning) == ("hybrid", None)
+    assert result.hits[0].vector_score > 0.5
+
+
+async def test_b81_vectors_that_cannot_be_used_for_a_while_come_back(
     tmp_path: Path, notes: Notes, make_index: MakeIndex, embedder: FakeEmbedder
 ) -> None:
     notes.write({"MEMORY.md": "bicycle"})

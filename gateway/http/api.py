@@ -8,7 +8,7 @@ from agents.context_report import ContextReport
 from agents.model.catalog import ModelStatus
 from agents.turn import OnEvent
 from gateway.usage_report import Group, UsageReport
-from gateway.views import ChatReply, Conversation
+from gateway.views import ChatReply, Conversation, SaidResult
 from memory.hybrid import SearchResult
 from memory.orders import SyncProgress, SyncReport
 from memory.reading import NoteText
@@ -54,6 +54,8 @@ class GatewayApi(Protocol):
     async def memory_search(
         self, query: str, *, agent: str | None, max_results: int | None, min_score: float | None
     ) -> SearchResult: ...
+
+    async def sessions_search(self, query: str, *, agent: str | None, limit: int) -> SaidResult: ...
 
     async def memory_read(
         self, path: str, *, agent: str | None, from_line: int, lines: int | None

@@ -52,6 +52,14 @@ class SearchQuery(_Form):
     explain: bool = False
 
 
+class SaidQuery(_Form):
+    """The query string of GET /api/sessions/search."""
+
+    q: Annotated[str, Field(min_length=1, max_length=4_000)]
+    agent: Name | None = None
+    limit: Annotated[int, Field(ge=1, le=200)] = 10
+
+
 class FileQuery(_Form):
     """The query string of GET /api/memory/file. `lines` None: as much as one answer holds."""
 

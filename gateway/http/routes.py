@@ -10,6 +10,7 @@ from gateway.http.requests import (
     FileQuery,
     HistoryQuery,
     NoQuery,
+    SaidQuery,
     SearchQuery,
     StatusQuery,
     SyncQuery,
@@ -22,7 +23,7 @@ from gateway.http.rules import HttpRules
 from gateway.http.stream import Live, live_sync, live_turn
 from gateway.memory_report import status_json
 from gateway.usage_report import report_json as usage_report_json
-from gateway.views import Refused, reply_json, search_json, sessions_json
+from gateway.views import Refused, reply_json, said_json, search_json, sessions_json
 
 
 def add_health_routes(app: FastAPI, gateway: GatewayApi) -> None:
@@ -61,6 +62,13 @@ def add_session_routes(app: FastAPI, gateway: GatewayApi) -> None:
     async def sessions(request: Request) -> Response:
         query_of(NoQuery, request.query_params.multi_items())
         return JsonAnswer(sessions_json(gateway.sessions()))
+
+    @app.get("/api/sessions/search")
+    async def said(request: Request) -> Response:
+        query = query_of(SaidQuery, request.query_params.multi_items())
+        return JsonAnswer(
+            said_json(await gateway.sessions_search(query.q, agent=query.agent, limit=query.limit))
+        )
 
     @app.get("/api/sessions/{key:path}/context")
     async def context(key: str, request: Request) -> Response:

@@ -12,7 +12,7 @@ from agents.frame import FileSize
 from agents.model.catalog import ModelStatus
 from agents.turn import OnEvent
 from gateway.usage_report import Group, UsageLine, UsageReport, usage_report
-from gateway.views import CallReport, ChatReply, Conversation, Refused
+from gateway.views import CallReport, ChatReply, Conversation, Refused, SaidHit, SaidResult
 from memory.files import FileProblem
 from memory.hybrid import SearchHit, SearchResult
 from memory.orders import SyncProgress, SyncReport
@@ -126,6 +126,18 @@ class FakeGateway:
             if not task.cancelled():
                 raise
             raise Refused("Stopped.", code="stopped", status=409) from error
+
+    async def sessions_search(self, query: str, *, agent: str | None, limit: int) -> SaidResult:
+        self._agent(agent)
+        hit = SaidHit(
+            key=SessionKey(agent="main", kind="main"),
+            session_id="s-1",
+            at=NOON,
+            role="user",
+            line=4,
+            snippet=f"somebody said {query}",
+        )
+        return SaidResult(hits=(hit,)[:limit], partial=False, warning=None)
 
     async def memory_search(
         self, query: str, *, agent: str | None, max_results: int | None, min_score: float | None

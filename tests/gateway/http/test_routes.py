@@ -243,3 +243,27 @@ async def test_a_refusal_of_the_gateway_keeps_its_status(
     answer = await owner.post("/api/chat", json={"text": "hi"})
 
     assert (answer.status_code, answer.json()["error"]["code"]) == (502, "model_auth")
+
+
+async def test_what_was_said_is_searched_as_the_command_does(owner: httpx.AsyncClient) -> None:
+    answer = await owner.get("/api/sessions/search", params={"q": "kestrel", "agent": "work", "limit": 5})
+
+    assert answer.status_code == 200
+    assert answer.json() == {
+        "results": [
+            {
+                "session_key": "agent:main:main",
+                "session_id": "s-1",
+                "at": "2026-11-29T12:00:00.000Z",
+                "role": "user",
+                "line": 4,
+                "snippet": "somebody said kestrel",
+            }
+        ],
+        "partial": False,
+    }
+
+
+@pytest.mark.parametrize("query", ["", "?q=", "?q=x&limit=0", "?q=x&limit=201", "?q=x&more=1"])
+async def test_a_wrong_search_through_what_was_said_is_400(owner: httpx.AsyncClient, query: str) -> None:
+    assert (await owner.get(f"/api/sessions/search{query}")).status_code == 400

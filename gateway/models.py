@@ -64,7 +64,7 @@ class Models:
         return await self.chain(name, ())
 
     async def chain(self, name: ModelName | None, fallbacks: Sequence[ModelName] | None) -> ChosenModel:
-        """The model of that name, or the default one, with those that are asked while it fails or rests (None:
+        """The model of that name, or the default one, and those that are asked while it fails or rests (None:
         models.fallbacks). One that cannot be used is left out, and told in the log once; raises ModelError
         when all are."""
         place = (name, None if fallbacks is None else tuple(fallbacks))

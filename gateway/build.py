@@ -1,33 +1,33 @@
 """The composition root: from the configuration to a gateway whose parts know only each other."""
 
 import os
+import random
+import secrets
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from agents.archive import Archive
-from agents.clock import Clock, system_clock
+from agents.clock import system_clock
 from agents.conversation import Conversations
-from agents.recall import Recall
 from agents.runtime import AgentRuntime
 from agents.settings import AgentSettings
 from agents.tools.exec import exec_tools
 from agents.tools.files import file_tools
-from agents.tools.memory import Sees, memory_tools
 from agents.tools.noticed import NoticedTool
 from agents.tools.results import result_tools
 from agents.tools.sessions import sessions_tools
 from agents.tools.tool import Tool
-from agents.transcripts import SessionDocuments, Transcripts
 from agents.visibility import notes_alone
 from agents.workspace import Workspace
+from gateway.accounts import Accounts
 from gateway.config import Config
 from gateway.embedders import Embedders
 from gateway.endings import Endings
+from gateway.frontage import Chance, Frontage, Makers, frontage
 from gateway.gateway import Gateway
 from gateway.harden import hide_from_children
 from gateway.home import Home
@@ -35,48 +35,41 @@ from gateway.lock import HomeLock
 from gateway.machine import local_time_zone, version
 from gateway.maintaining import Histories, Maintenance
 from gateway.models import Models
-from gateway.redact import redact
+from gateway.recollecting import archive_of, index_of, memory_tools_of, recall_of
 from gateway.roster import Agent, Roster
+from gateway.site import Site
 from gateway.usage import Ledger
 from gateway.whereabouts import workspace_of
 from memory.backend import MemoryBackend
-from memory.index import MemoryIndex
-from memory.sessions_text import SessionsText
 from sessions.registry import Registry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """`warm_up` imports what the configured models need; it may take seconds and is run after readiness.
-    `sweep` does what is due by the clock; it is called every few minutes."""
+    """`frontage` is None for a reader, who takes no messages. `warm_up` imports what the configured models
+    need; it may take seconds and is run after readiness. `sweep` does what is due by the clock; it is called
+    every few minutes."""
 
     gateway: Gateway
+    frontage: Frontage | None
     sweep: Callable[[], Awaitable[None]]
     warm_up: Callable[[], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Site:
-    """What all agents of one home share."""
-
-    config: Config
-    home: Home
-    environ: Mapping[str, str]
-    clock: Clock
-    executor: ThreadPoolExecutor
-    models: Models
-    embedders: Embedders
-    registry: Registry
-    ledger: Ledger
-
-
 @asynccontextmanager
 async def built(
-    config: Config, home: Home, *, write: bool = True, environ: Mapping[str, str] = os.environ
+    config: Config,
+    home: Home,
+    *,
+    write: bool = True,
+    environ: Mapping[str, str] = os.environ,
+    token: str = "",
+    makers: Makers | None = None,
 ) -> AsyncIterator[Parts]:
     """Everything, opened; closed in the opposite order.
 
-    With `write` the home is locked and workspaces are made. Raises HomeError, AlreadyRunning,
+    With `write` the home is locked and workspaces are made. `token` is the gateway's own, which never leaves;
+    `makers` stand in for the platforms. Raises HomeError, AlreadyRunning,
     WorkspaceError, OSError.
     """
     async with AsyncExitStack() as stack:
@@ -92,11 +85,16 @@ async def built(
         settings = [found for agent in config.agents.list if (found := config.agents.resolve(agent.id))]
         roster = _roster(site, settings, stack, write=write)
         gateway = _gateway(site, roster, endings)
+        street = None
+        if write:
+            opening = _frontage(site, gateway, roster, token=token, makers=makers)
+            street = await stack.enter_async_context(opening)
         stack.push_async_callback(gateway.lanes.drain, config.gateway.drain_seconds if write else 0)
         if write:
             gateway.lifecycle.settle_all()
         yield Parts(
             gateway=gateway,
+            frontage=street,
             sweep=_sweep(site, gateway, roster, histories),
             warm_up=partial(site.models.warm_up, [one.model for one in settings]),
         )
@@ -110,13 +108,13 @@ async def opened(config: Config, home: Home, *, write: bool = True) -> AsyncIter
         yield parts.gateway
 
 
-def _roster(site: _Site, settings: Sequence[AgentSettings], stack: AsyncExitStack, *, write: bool) -> Roster:
-    indexes = {one.id: index for one in settings if (index := _index(site, one, stack))}
+def _roster(site: Site, settings: Sequence[AgentSettings], stack: AsyncExitStack, *, write: bool) -> Roster:
+    indexes = {one.id: index for one in settings if (index := index_of(site, one, stack))}
     agents = {one.id: _agent(site, one, indexes, stack, write=write) for one in settings}
     return Roster(agents=agents, default=site.config.agents.default_id)
 
 
-def _site(config: Config, home: Home, environ: Mapping[str, str], stack: AsyncExitStack) -> _Site:
+def _site(config: Config, home: Home, environ: Mapping[str, str], stack: AsyncExitStack) -> Site:
     """What all agents share, opened."""
     executor = ThreadPoolExecutor(1, thread_name_prefix="journal")
     owner = config.agents.resolve(config.agents.default_id)
@@ -130,7 +128,7 @@ def _site(config: Config, home: Home, environ: Mapping[str, str], stack: AsyncEx
     stack.push_async_callback(embedders.aclose)
     registry = Registry.open(home.registry_file, home.transcripts)
     stack.callback(registry.close)
-    return _Site(
+    return Site(
         config=config,
         home=home,
         environ=environ,
@@ -143,7 +141,7 @@ def _site(config: Config, home: Home, environ: Mapping[str, str], stack: AsyncEx
     )
 
 
-def _gateway(site: _Site, roster: Roster, endings: Endings) -> Gateway:
+def _gateway(site: Site, roster: Roster, endings: Endings) -> Gateway:
     settings = site.config.gateway
     return Gateway(
         roster=roster,
@@ -162,8 +160,26 @@ def _gateway(site: _Site, roster: Roster, endings: Endings) -> Gateway:
     )
 
 
+def _frontage(
+    site: Site, gateway: Gateway, roster: Roster, *, token: str, makers: Makers | None
+) -> AbstractAsyncContextManager[Frontage]:
+    menu = [(one.name, one.help) for one in gateway.commands.table.values()]
+    accounts = Accounts(home=site.home, clock=site.clock, commands=menu)
+    return frontage(
+        site.config,
+        site.home,
+        gateway,
+        roster,
+        clock=site.clock,
+        makers=makers or accounts.makers,
+        environ=site.environ,
+        token=token,
+        chance=Chance(jitter=lambda: random.uniform(0.9, 1.1), token=secrets.token_bytes),  # noqa: S311
+    )
+
+
 def _sweep(
-    site: _Site, gateway: Gateway, roster: Roster, histories: Histories
+    site: Site, gateway: Gateway, roster: Roster, histories: Histories
 ) -> Callable[[], Awaitable[None]]:
     """What is looked after by the clock: sessions that are over, then memory that is due."""
     maintenance = Maintenance(
@@ -183,69 +199,8 @@ def _sweep(
     return sweep
 
 
-def _transcripts(site: _Site, agent: str) -> Transcripts:
-    return Transcripts(
-        site.home.transcripts(agent), redact=redact, max_line_bytes=site.config.sessions.max_line_bytes
-    )
-
-
-def _index(site: _Site, settings: AgentSettings, stack: AsyncExitStack) -> MemoryBackend | None:
-    """None where there is no memory engine."""
-    memory = site.config.memory_of(settings.id)
-    if memory.backend == "none":
-        return None
-    documents = SessionDocuments(
-        _transcripts(site, settings.id),
-        growth=memory.search.sync.sessions,
-        has_ended=site.registry.has_ended,
-    )
-    index = MemoryIndex(
-        workspace=Workspace(workspace_of(site.config, site.home, settings)).root,
-        database=site.home.memory_database(settings.id),
-        settings=memory,
-        embedder=site.embedders.of(memory.search),
-        documents=documents if "sessions" in memory.search.sources else None,
-        today=lambda: site.clock().astimezone(ZoneInfo(settings.time_zone or local_time_zone())).date(),
-    )
-    stack.push_async_callback(index.aclose)
-    return index
-
-
-def _archive(site: _Site, settings: AgentSettings, stack: AsyncExitStack) -> Archive:
-    transcripts = _transcripts(site, settings.id)
-    text = SessionsText(database=site.home.sessions_database(settings.id), talks=transcripts)
-    stack.push_async_callback(text.aclose)
-    return Archive(
-        text=text,
-        transcripts=transcripts,
-        directory=site.registry,
-        visibility=site.config.memory_of(settings.id).sessions.visibility,
-    )
-
-
-def _recall(site: _Site, settings: AgentSettings, indexes: Mapping[str, MemoryBackend]) -> Recall | None:
-    memory = site.config.memory_of(settings.id)
-    if settings.id not in indexes:
-        return None
-    return Recall(
-        own=indexes[settings.id],
-        others={one: indexes[one] for one in memory.read_from if one in indexes and one != settings.id},
-        max_results=memory.search.max_results,
-        min_score=memory.search.min_score,
-    )
-
-
-def _memory_tools(site: _Site, settings: AgentSettings, recall: Recall, sees: Sees) -> list[Tool]:
-    return memory_tools(
-        recall,
-        sees=sees,
-        others=tuple(recall.others),
-        citations=site.config.memory_of(settings.id).search.citations,
-    )
-
-
 def _agent(
-    site: _Site,
+    site: Site,
     settings: AgentSettings,
     indexes: Mapping[str, MemoryBackend],
     stack: AsyncExitStack,
@@ -256,7 +211,7 @@ def _agent(
     workspace = Workspace(workspace_of(site.config, site.home, settings))
     if write:
         workspace.ensure(site.clock().astimezone(ZoneInfo(zone)).date())
-    recall, archive = _recall(site, settings, indexes), _archive(site, settings, stack)
+    recall, archive = recall_of(site, settings, indexes), archive_of(site, settings, stack)
     talk = "sessions" in site.config.memory_of(settings.id).search.sources
     sees = archive.visible if talk else notes_alone
     conversations = Conversations(
@@ -274,7 +229,7 @@ def _agent(
     )
     tools = (
         *(_told(hands, recall.own.stale) if recall else hands),
-        *(_memory_tools(site, settings, recall, sees) if recall else ()),
+        *(memory_tools_of(site, settings, recall, sees) if recall else ()),
         *sessions_tools(archive),
         *result_tools(conversations.said, max_chars=settings.tools.max_read_chars),
     )
@@ -284,7 +239,7 @@ def _agent(
         workspace=workspace,
         conversations=conversations,
         tools=tools,
-        choose=partial(site.models.choose, settings.model),
+        choose=partial(site.models.chain, settings.model, settings.fallbacks),
         choose_named=site.models.choose,
         clock=site.clock,
         sessions=site.config.sessions,

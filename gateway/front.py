@@ -85,5 +85,6 @@ def front(
         clock=clock,
         executor=executor,
         max_age=limits.replay_age,
+        draining=lambda: gateway.draining,
     )
     return Front(reception=reception, postman=postman, work=work, inbox=inbox, outbox=outbox)

@@ -55,6 +55,16 @@ class Home:
         return self.journals / "pairing.jsonl"
 
     @property
+    def inbox_file(self) -> Path:
+        """Accepted messages, until each has had its end."""
+        return self.journals / "inbox.jsonl"
+
+    @property
+    def outbox_file(self) -> Path:
+        """Answers, until each part has arrived."""
+        return self.journals / "outbox.jsonl"
+
+    @property
     def media(self) -> Path:
         return self.path / "media"
 

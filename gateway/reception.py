@@ -43,6 +43,7 @@ class Reception:
         clock: Clock,
         executor: Executor,
         max_age: timedelta,
+        draining: Callable[[], bool],
     ) -> None:
         self._inbox = inbox
         self._postman = postman
@@ -53,6 +54,7 @@ class Reception:
         self._clock = clock
         self._executor = executor
         self._max_age = max_age
+        self._draining = draining
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def receive(self, channel: Channel, event: Inbound) -> None:
@@ -100,8 +102,8 @@ class Reception:
             await self._invite(channel, message)
             return
         accepted = await self._journal(lambda: self._inbox.accept(message, self._clock()))
-        if accepted is None:
-            return
+        if accepted is None or self._draining():
+            return  # the next start takes up what comes while clawd shuts down
         item = self._item(accepted, message, admission)
         if typed is not None and typed.command.control:
             self._spawn(self._work.obey(item, admission))

@@ -12,6 +12,7 @@ import uvicorn
 
 from gateway.build import Parts, built
 from gateway.config import Config
+from gateway.frontage import Makers
 from gateway.home import Home
 from gateway.http.app import create_app
 from gateway.http.rules import HttpRules
@@ -39,14 +40,22 @@ class Server(uvicorn.Server):
         yield
 
 
-async def serve(config: Config, home: Home, *, token: str, on_ready: Callable[[str], None]) -> int:
-    """Run until SIGTERM or SIGINT; 0 after an orderly end, 1 after a crash. `on_ready` is told the address.
+async def serve(
+    config: Config,
+    home: Home,
+    *,
+    token: str,
+    on_ready: Callable[[str], None],
+    makers: Makers | None = None,
+) -> int:
+    """Run until SIGTERM or SIGINT; 0 after an orderly end, 1 after a crash. `on_ready` is told the address;
+    `makers` stand in for the platforms.
 
     Raises PortInUse, AlreadyRunning, HomeError, WorkspaceError before anything is served.
     """
     settings, code = config.gateway, 0
     with listen(settings.host, settings.port) as listener:
-        async with built(config, home) as parts:
+        async with built(config, home, token=token, makers=makers) as parts:
             app = create_app(parts.gateway, token=token, settings=_rules(config))
             server = Server(
                 uvicorn.Config(
@@ -66,6 +75,7 @@ async def serve(config: Config, home: Home, *, token: str, on_ready: Callable[[s
                         group.create_task(_watch_signals(parts, server, settings.drain_seconds)),
                         group.create_task(_start(parts, server, address, on_ready)),
                         group.create_task(parts.gateway.memory_watch()),
+                        group.create_task(_keep_channels(parts, server)),
                     ]
                     await _serve_http(server, listener, parts)
                     for task in beside:
@@ -131,6 +141,14 @@ async def _start(parts: Parts, server: Server, address: str, on_ready: Callable[
         await asyncio.Event().wait()
 
 
+async def _keep_channels(parts: Parts, server: Server) -> None:
+    """What an earlier process left is in its lanes before the first channel hears anything."""
+    await server.up.wait()
+    if parts.frontage is not None:
+        await parts.frontage.front.reception.replay()
+        await parts.frontage.street.run()
+
+
 async def _watch_signals(parts: Parts, server: Server, drain_seconds: float) -> None:
     """Wait for a signal, let running turns end, then stop. A second signal stops at once."""
     asked = asyncio.Event()
@@ -152,5 +170,7 @@ async def _watch_signals(parts: Parts, server: Server, drain_seconds: float) -> 
     if not drained.done():
         drained.cancel()
         await parts.gateway.lanes.drain(0)
+    if parts.frontage is not None and not again.is_set():
+        await parts.frontage.front.postman.drain(min(drain_seconds, 10))
     impatient.cancel()
     server.should_exit = True

@@ -23,7 +23,7 @@ VENDORS = {
     "telegram": set(),
     "apscheduler": {"gateway/schedule.py"},
 }
-BROAD_EXCEPT = {"gateway/lanes.py", "gateway/serve.py"}
+BROAD_EXCEPT = {"gateway/lanes.py", "gateway/serve.py", "gateway/supervisor.py"}
 CALLS_AT_IMPORT = {  # beside constructors and its own makers of tables, what a module may call on import
     "getLogger", "compile", "frozenset", "tuple", "get_args", "encode", "escape", "join", "split",
     "dict", "fromkeys", "range", "chr", "add_typer", "command", "sorted", "field", "dataclass", "items",

@@ -89,6 +89,15 @@ class GatewaySettings(BaseModel):
     )
     max_text_chars: PositiveInt = Field(200_000, description="a longer message is refused")
     max_concurrent_turns: PositiveInt = Field(16, description="turns that run at once; others wait")
+    replay_minutes: PositiveInt = Field(
+        60, description="a message that a stopped gateway left is answered if it is no older"
+    )
+    outbox_minutes: PositiveInt = Field(
+        60, description="an answer that cannot be delivered is given up after so long"
+    )
+    stuck_minutes: float = Field(
+        15, gt=0, description="a turn without any sign of life for so long is ended and told"
+    )
     drain_seconds: float = Field(30, ge=0, description="what running turns get to end when the gateway stops")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="least severe line kept"

@@ -1,0 +1,163 @@
+"""The street side of a gateway: from the configuration to channels that run and answers that are sent."""
+
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from pydantic import BaseModel, SecretStr
+
+from agents.clock import Clock
+from channels.channel import Channel
+from channels.mentions import names_in
+from channels.message import InboundMessage
+from channels.settings import ChannelsSettings
+from gateway.access import Access, AccessRules
+from gateway.config import Config
+from gateway.front import Front, Limits, front
+from gateway.gateway import Gateway
+from gateway.home import Home
+from gateway.inbox import Inbox
+from gateway.media import Taken
+from gateway.outbox import Outbox
+from gateway.pairing import PairingStore
+from gateway.postman import Pace
+from gateway.roster import Roster
+from gateway.routing import Routes
+from gateway.supervisor import Make, Name, Supervisor
+from gateway.writing import Writer
+
+Makers = Callable[[ChannelsSettings], Mapping[Name, Make]]
+"""How each enabled account is made; making one imports what its platform needs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chance:
+    """Where randomness comes from: a factor near 1, and so many secret bytes."""
+
+    jitter: Callable[[], float]
+    token: Callable[[int], bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frontage:
+    """`street` keeps the channels, `access` is the door, `front` what lies behind it."""
+
+    front: Front
+    access: Access
+    street: Supervisor
+
+
+@asynccontextmanager
+async def frontage(
+    config: Config,
+    home: Home,
+    gateway: Gateway,
+    roster: Roster,
+    *,
+    clock: Clock,
+    makers: Makers,
+    environ: Mapping[str, str],
+    token: str,
+    chance: Chance,
+) -> AsyncIterator[Frontage]:
+    """Opened; channels do not run yet. Raises OSError."""
+    settings = config.gateway
+    inbox = Inbox.open(home.inbox_file, now=clock())
+    outbox = Outbox.open(home.outbox_file, now=clock())
+    store = PairingStore.open(home.pairing_file, clock=clock, random=chance.token)
+    writer = Writer([*secrets_in(config), *_secrets_of(environ), *([token] if token else [])])
+    with ThreadPoolExecutor(1, thread_name_prefix="mail") as executor:
+        access = Access(access_rules(config, roster), store, executor=executor)
+        made = front(
+            gateway,
+            door=access,
+            inbox=inbox,
+            outbox=outbox,
+            pace=Pace(max_age=timedelta(minutes=settings.outbox_minutes), jitter=chance.jitter),
+            writer=writer,
+            fetch=not_fetched,
+            clock=clock,
+            executor=executor,
+            limits=Limits(
+                replay_age=timedelta(minutes=settings.replay_minutes),
+                stuck_seconds=settings.stuck_minutes * 60,
+            ),
+        )
+        street = Supervisor(
+            receive=made.reception.receive, postman=made.postman, clock=clock, jitter=chance.jitter
+        )
+        for name, make in makers(config.channels).items():
+            street.add(name, make)
+        try:
+            yield Frontage(front=made, access=access, street=street)
+        finally:
+            await made.postman.drain(0)
+    inbox.close()
+    outbox.close()
+
+
+def access_rules(config: Config, roster: Roster) -> AccessRules:
+    """What the configuration says about who may speak."""
+    owner = roster.of(None).runtime
+    return AccessRules(
+        channels=config.channels,
+        routes=Routes.of(config.agents, config.sessions),
+        time_zone=owner.time_zone,
+        names=Names(roster),
+    )
+
+
+class Names:
+    """The names an agent is called by, as its IDENTITY.md says now; read again when the file changes."""
+
+    def __init__(self, roster: Roster) -> None:
+        self._roster = roster
+        self._read: dict[Path, tuple[float, Sequence[str]]] = {}
+
+    def __call__(self, agent: str) -> Sequence[str]:
+        path = self._roster.of(agent).runtime.workspace.root / "IDENTITY.md"
+        try:
+            changed = path.stat().st_mtime
+        except OSError:
+            return ()
+        known = self._read.get(path)
+        if known is None or known[0] != changed:
+            text = path.read_text(encoding="utf-8", errors="replace")[:20_000]
+            known = self._read[path] = (changed, names_in(text))
+        return known[1]
+
+
+async def not_fetched(_channel: Channel, message: InboundMessage) -> Taken:
+    """What is told of files where nothing can take them."""
+    kinds = ", ".join(f"{one.kind} {one.name}".strip() for one in message.attachments)
+    return Taken(text=f"[came with files that were not fetched: {kinds}]")
+
+
+def secrets_in(settings: BaseModel) -> Iterator[str]:
+    """Every secret of the settings, at any depth."""
+    yield from _secrets(settings)
+
+
+def _secrets(value: object) -> Iterator[str]:
+    match value:
+        case SecretStr():
+            yield value.get_secret_value()
+        case BaseModel():
+            for _, inner in value:
+                yield from _secrets(inner)
+        case Mapping():
+            for inner in value.values():
+                yield from _secrets(inner)
+        case list() | tuple():
+            for inner in value:
+                yield from _secrets(inner)
+
+
+def _secrets_of(environ: Mapping[str, str]) -> Iterator[str]:
+    """What the environment's names say is secret."""
+    return (
+        value for name, value in environ.items() if name.endswith(("_KEY", "_TOKEN", "_SECRET", "_PASSWORD"))
+    )

@@ -228,3 +228,38 @@ async def test_stopping_while_a_tool_runs_answers_every_call() -> None:
     assert [(result.call_id, result.is_error) for result in scene.results] == [("a", True), ("b", True)]
     assert "may have run" in text_of(scene.results[0].parts)
     assert "Not run" in text_of(scene.results[1].parts)
+
+
+async def test_an_empty_answer_is_asked_for_once_more_and_only_once() -> None:
+    scene = stage(Says(""), Says(" "), Says("never"))
+
+    answer = await scene.loop().run(turn())
+
+    assert not answer.text.strip()
+    assert len(scene.model.requests) == 2
+
+
+async def test_an_answer_that_its_limit_left_empty_is_not_asked_for_again() -> None:
+    scene = stage(Says("", stop="length"), Says("never"))
+
+    assert (await scene.loop().run(turn())).stop == "length"
+    assert len(scene.model.requests) == 1
+
+
+async def test_arguments_that_are_no_json_are_refused_with_what_to_do() -> None:
+    scene = stage(Calls((call("look", {"invalid_json": '{"at": '}),)), Says("sorry"))
+
+    await scene.loop().run(turn())
+
+    assert scene.tools[0].seen == []
+    assert scene.results[0].is_error
+    assert "Make the call again with a JSON object" in text_of(scene.results[0].parts)
+
+
+async def test_calls_with_the_same_id_are_each_run_and_answered_b72() -> None:
+    scene = stage(Calls((call("look", {"n": 1}, id="c"), call("look", {"n": 2}, id="c"))), Says("done"))
+
+    await scene.loop().run(turn())
+
+    assert scene.tools[0].seen == [{"n": 1}, {"n": 2}]
+    assert [result.call_id for result in scene.results] == ["c", "c"]

@@ -92,6 +92,52 @@ def test_other_refusals_do_not_count_as_such(message: str) -> None:
     assert classify(failure_of(400, {"error": {"message": message}})) is provider.BadRequest
 
 
+CLAIMS = [
+    "we are overloaded, rate limit, too many requests",
+    "prompt is too long: context length exceeded",
+    "your credit balance is too low, insufficient_quota",
+    "invalid api key, model not found",
+]
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+@pytest.mark.parametrize("quote", ['"{}"', "'{}'", "`{}`", '{{"text": "{}"}}'])
+def test_what_a_person_wrote_is_no_error_of_the_vendors(claim: str, quote: str) -> None:
+    message = f"messages.0.content.0: Invalid value: {quote.format(claim)}"
+
+    assert classify(failure_of(400, {"error": {"message": message}})) is provider.BadRequest
+    assert classify(failure_of(500, {"error": {"message": claim}})) is provider.Overloaded
+    assert classify(failure_of(401, {"error": {"message": claim}})) is provider.AuthFailed
+
+
+@given(st.text(max_size=80), st.sampled_from(CLAIMS), st.text(max_size=80))
+def test_no_quoted_text_at_all_decides(before: str, claim: str, after: str) -> None:
+    message = f'messages.0.content.0: Invalid value: "{before} {claim} {after}"'
+
+    assert classify(failure_of(400, {"error": {"message": message}})) is provider.BadRequest
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "expected"),
+    [
+        (400, {"code": "content_filter", "message": "no"}, provider.ContentFiltered),
+        (400, {"code": "content_policy_violation"}, provider.ContentFiltered),
+        (413, {"code": "rate_limit_exceeded", "message": "tokens per minute"}, provider.RateLimited),
+        (200, {"code": 429, "message": "slow down"}, provider.RateLimited),
+        (200, {"code": 502, "message": "bad gateway"}, provider.Overloaded),
+        (503, {"status": "UNAVAILABLE", "message": "try later"}, provider.Overloaded),
+        (429, {"status": "RESOURCE_EXHAUSTED", "message": "quota"}, provider.RateLimited),
+        (400, {"type": "exceed_context_size_error"}, provider.ContextOverflow),
+        (504, {"type": "server_error"}, provider.TimedOut),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_types_and_codes_come_first(
+    status: int, error: dict[str, object], expected: type[provider.ModelError]
+) -> None:
+    assert classify(failure_of(status, {"error": error})) is expected
+
+
 @pytest.mark.parametrize(
     ("headers", "message", "seconds"),
     [

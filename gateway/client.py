@@ -75,6 +75,10 @@ class GatewayClient:
             status=502,
         )
 
+    async def models(self) -> JsonObject:
+        """As `clawd models --json`, with what rests there now. Raises Refused."""
+        return await self._ask("GET", "/api/models")
+
     async def stop(self, key: SessionKey) -> bool:
         answer = await self._ask("POST", f"/api/sessions/{quote(str(key), safe='')}/stop")
         return answer.get("stopped") is True
@@ -118,11 +122,24 @@ class GatewayClient:
         wanted = {"agent": agent, "deep": "true" if deep else None}
         return await self._ask("GET", "/api/memory/status", wanted)
 
+    async def pairing(self) -> JsonObject:
+        """Who waits to be let in, and who was. Raises Refused."""
+        return await self._ask("GET", "/api/pairing")
+
+    async def pairing_change(self, verb: str, body: JsonObject) -> JsonObject:
+        """`verb`: approve, deny or revoke. Raises Refused."""
+        return await self._ask("POST", f"/api/pairing/{verb}", body=body)
+
     async def _ask(
-        self, method: str, path: str, query: Mapping[str, str | float | None] | None = None
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str | float | None] | None = None,
+        *,
+        body: JsonObject | None = None,
     ) -> JsonObject:
         try:
-            answer = await self._http.request(method, path, params=_given(query or {}))
+            answer = await self._http.request(method, path, params=_given(query or {}), json=body)
             await _checked(answer)
         except httpx.HTTPError as error:
             raise self._unreachable(error) from error

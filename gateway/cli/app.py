@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from gateway.cli.access import app as access
 from gateway.cli.chat import chat
 from gateway.cli.config import app as config
 from gateway.cli.dashboard import dashboard
@@ -12,7 +13,9 @@ from gateway.cli.ending import Ending
 from gateway.cli.init import init
 from gateway.cli.memory import app as memory
 from gateway.cli.models import models
+from gateway.cli.pairing import app as pairing
 from gateway.cli.place import place_of
+from gateway.cli.route import app as route
 from gateway.cli.run import app as daemon
 from gateway.cli.sessions import app as sessions
 from gateway.cli.usage import usage
@@ -32,6 +35,9 @@ app.command("chat")(chat)
 app.add_typer(daemon, name="gateway")
 app.add_typer(memory, name="memory")
 app.add_typer(sessions, name="sessions")
+app.add_typer(pairing, name="pairing")
+app.add_typer(access, name="access")
+app.add_typer(route, name="route")
 app.command("models")(models)
 app.command("usage")(usage)
 app.add_typer(config, name="config")

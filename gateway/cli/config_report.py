@@ -20,7 +20,7 @@ def check(place: Place, *, as_json: bool) -> None:
     """Raises ConfigError, after printing its problems as JSON when that is asked for."""
     file = place.home.config_file
     try:
-        load_with_sources(place.home, place.environ)
+        loaded = load_with_sources(place.home, place.environ)
     except ConfigError as error:
         if not as_json:
             raise
@@ -29,10 +29,13 @@ def check(place: Place, *, as_json: bool) -> None:
         ]
         print_json({"file": str(error.file), "ok": False, "problems": problems})
         raise typer.Exit(78) from error
+    strays = [*loaded.config.channels.strays()]
     if as_json:
-        print_json({"file": str(file), "ok": True, "problems": []})
+        print_json({"file": str(file), "ok": True, "problems": [], "warnings": list[Json](strays)})
     elif file.exists():
         typer.echo(f"{file} is right.")
+        for stray in strays:
+            typer.echo(f"But {stray}.")
     else:
         typer.echo(f"There is no {file}; every default holds, and that is fine.")
 

@@ -9,6 +9,7 @@ from pydantic import SecretStr
 from agents.model.catalog import variable
 from agents.settings import ProviderSettings
 from memory.embed.embedder import Kind
+from memory.embed.media import sees_media
 from memory.embed.providers import (
     AUTOMATIC,
     LOCAL,
@@ -137,11 +138,27 @@ def faults(search: SearchSettings, providers: Mapping[str, ProviderSettings]) ->
             _check_fallback(search)
             if search.fallback != LOCAL:
                 fallback_plan(search, providers, {})
+        if search.multimodal.enabled:
+            _check_eyes(search, providers)
     except NotChosen as error:
         yield f"memory.search.{error}"
     if search.floor is not None and search.ceiling is not None and search.floor >= search.ceiling:
         ceiling = f"memory.search.ceiling: {search.ceiling:g}"
         yield f"memory.search.floor: {search.floor:g} must lie below {ceiling}"
+
+
+def _check_eyes(search: SearchSettings, providers: Mapping[str, ProviderSettings]) -> None:
+    """Pictures and sounds want a model that sees them, and no other in its place."""
+    chosen = None
+    if search.provider != WORDS_ONLY and not is_local(search.provider):
+        chosen = plan(search, providers, {})
+    if chosen is None or chosen.wire != "gemini" or not sees_media(chosen.model):
+        raise NotChosen(
+            "multimodal: pictures and sounds need the provider gemini and a model that sees them; set "
+            "memory.search.provider: gemini and memory.search.model: gemini-embedding-2"
+        )
+    if search.fallback is not None:
+        raise NotChosen("multimodal: a fallback would not see pictures; leave memory.search.fallback out")
 
 
 def _check_fallback(search: SearchSettings) -> None:

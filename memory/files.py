@@ -223,20 +223,25 @@ def confine_extra(workspace: Path, extras: Sequence[Extra], path: str) -> str:
     raise refusal(path)
 
 
-def read_extra(workspace: Path, extras: Sequence[Extra], path: str, *, max_bytes: int) -> NoteFile:
-    """As `read_note`, for a stored path of the extras. Follows no link below an extra's own place."""
+def read_extra(workspace: Path, extras: Sequence[Extra], path: str, *, max_bytes: int) -> bytes:
+    """As `read_bytes`, for a stored path of the extras. Follows no link below an extra's own place."""
     file = PurePosixPath(workspace / path)
     for extra in extras:
         place = PurePosixPath(extra.place)
         if file == place:
-            return read_note(extra.place.parent, file.name, max_bytes=max_bytes)
+            return read_bytes(extra.place.parent, file.name, max_bytes=max_bytes)
         if extra.has(file):
-            return read_note(extra.place, str(file.relative_to(place)), max_bytes=max_bytes)
+            return read_bytes(extra.place, str(file.relative_to(place)), max_bytes=max_bytes)
     raise FileNotFoundError(errno.ENOENT, "no extra path leads to it")
 
 
 def read_note(workspace: Path, path: str, *, max_bytes: int) -> NoteFile:
-    """The note at a confined path. Follows no link at any step below the workspace.
+    """The note at a confined path, as `read_bytes`."""
+    return decoded(read_bytes(workspace, path, max_bytes=max_bytes))
+
+
+def read_bytes(workspace: Path, path: str, *, max_bytes: int) -> bytes:
+    """What is in the file at a confined path. Follows no link at any step below the workspace.
 
     Raises OSError, with EFBIG for a file over `max_bytes` and EINVAL for what is no regular file.
     """
@@ -248,7 +253,7 @@ def read_note(workspace: Path, path: str, *, max_bytes: int) -> NoteFile:
         data = file.read(max_bytes + 1)
     if len(data) > max_bytes:
         raise OSError(errno.EFBIG, too_large(len(data), max_bytes))
-    return _decode(data)
+    return data
 
 
 def too_large(size: int, max_bytes: int) -> str:
@@ -271,7 +276,7 @@ def _open_below(workspace: Path, parts: tuple[str, ...]) -> int:
         os.close(here)
 
 
-def _decode(data: bytes) -> NoteFile:
+def decoded(data: bytes) -> NoteFile:
     hash_ = hashlib.sha256(data).hexdigest()
     try:
         text, damaged = data.decode(), False

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memory.embed.embedder import FellBack
+from memory.embed.media import modality
 
 # Okapi BM25 (Robertson and Zaragoza 2009): how soon repetition saturates, how much length holds back.
 _K1 = 1.2
@@ -60,6 +61,11 @@ class SearchHit:
     source: Literal["memory", "sessions"]
     agent: str = ""
     parts: HitParts | None = None
+
+    @property
+    def kind(self) -> Literal["text", "image", "audio"]:
+        """What the file is; of a picture or a sound, `snippet` only names it."""
+        return modality(self.path) or "text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

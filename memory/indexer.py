@@ -10,6 +10,7 @@ from memory.documents import Documents
 from memory.embed.embedder import Embedder
 from memory.files import FileProblem
 from memory.meanings import Meanings
+from memory.media_vectors import Media
 from memory.mending import Damage, damage, is_suspicious, mend
 from memory.notes import Notes
 from memory.orders import Order, Outcome
@@ -28,6 +29,7 @@ class Indexer:
         self._settings = settings
         self._mended = 0
         self._bulk = BulkState()
+        self._refused: dict[str, FileProblem] = {}
 
     async def bring_up(self, database: Database, embedder: Embedder | None, order: Order) -> Outcome:
         """Do all that can be done to the index as it is; what needs one made anew is in the outcome.
@@ -69,7 +71,8 @@ class Indexer:
 
     def _meanings(self, database: Database, cache: Database) -> Meanings:
         keep = self._settings.search.cache_entries
-        return Meanings(database, cache=cache, keep_entries=keep, bulk=self._bulk)
+        media = Media(read=self._taking.media, refused=self._refused)
+        return Meanings(database, cache=cache, keep_entries=keep, bulk=self._bulk, media=media)
 
     async def _mend(self, database: Database) -> None:
         """Once for each file: a kill in the middle may have left tables that do not agree."""

@@ -17,6 +17,7 @@ from memory.embed.embedder import (
     Vector,
     settled,
 )
+from memory.media_vectors import Media, MediaVectors
 from memory.orders import ModelChange, Order, Outcome
 from memory.queries import Waiting
 from memory.schema import EMBEDDER_KEY
@@ -39,12 +40,15 @@ class Meanings:
     that nobody searches yet begins anew.
     """
 
-    def __init__(self, database: Database, *, cache: Database, keep_entries: int, bulk: BulkState) -> None:
+    def __init__(
+        self, database: Database, *, cache: Database, keep_entries: int, bulk: BulkState, media: Media
+    ) -> None:
         self._database = database
         self._cache = cache
         self._searched = cache is database
         self._keep_entries = keep_entries
         self._state = bulk
+        self._media = MediaVectors(database, cache=cache, media=media, store=self._store)
         self._bulk = Bulk(database, cache=cache, state=bulk, store=self._store)
 
     async def bring_up(self, embedder: Embedder, order: Order, outcome: Outcome) -> None:
@@ -55,6 +59,7 @@ class Meanings:
                 outcome.changed = await self._change(pinned)
                 if outcome.changed is None:
                     await self._fill(pinned, order, outcome)
+                    await self._media.bring_up(pinned, order, outcome)
             except EmbedderChanged as change:
                 outcome.unavailable = change
             except MemoryUnavailable as error:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from memory.embed.embedder import MemoryUnavailable
+from memory.embed.media import modality
 from memory.extras import extras_of, is_reference
 from memory.files import (
     FileProblem,
@@ -15,6 +16,7 @@ from memory.files import (
     NoteFile,
     confine,
     confine_extra,
+    decoded,
     folders_of,
     is_memory_path,
     list_files,
@@ -22,6 +24,7 @@ from memory.files import (
     read_note,
     refusal,
 )
+from memory.media import MediaFile, label_of, media_file
 from memory.reading import NoteText, excerpt
 from memory.settings import MemorySettings
 
@@ -34,16 +37,33 @@ class Notes:
         self._extras, refused = extras_of(workspace, settings.search.extra_paths)
         self._refused = tuple(FileProblem(path=one.path, reason=one.reason) for one in refused)
         self._max_bytes = settings.max_file_bytes
+        self._media = settings.search.multimodal
 
     def list(self) -> Listing:
         listing = list_files(self.workspace, self._extras)
-        return replace(listing, problems=(*listing.problems, *self._refused))
+        files = tuple(file for file in listing.files if self._is_wanted(file.path))
+        return replace(listing, files=files, problems=(*listing.problems, *self._refused))
+
+    def most_bytes(self, path: str) -> int:
+        """How large the file of a stored path may be."""
+        return self._max_bytes if modality(path) is None else self._media.max_file_bytes
+
+    def media(self, path: str) -> MediaFile:
+        """The picture or sound of a stored path. Raises OSError, NotMedia."""
+        most = self._media.max_file_bytes
+        return media_file(path, read_extra(self.workspace, self._extras, path, max_bytes=most))
+
+    def _is_wanted(self, path: str) -> bool:
+        kind = modality(path)
+        return kind is None or (self._media.enabled and kind in self._media.modalities)
 
     def read(self, path: str) -> NoteFile:
-        """The file of a stored path. Raises OSError."""
+        """The file of a stored path; of a picture or a sound, what stands for it. Raises OSError."""
         if is_memory_path(path):
             return read_note(self.workspace, path, max_bytes=self._max_bytes)
-        return read_extra(self.workspace, self._extras, path, max_bytes=self._max_bytes)
+        if modality(path) is not None:
+            return NoteFile(text=label_of(path), hash="", damaged=False)
+        return decoded(read_extra(self.workspace, self._extras, path, max_bytes=self._max_bytes))
 
     def folders(self) -> set[Path]:
         """Where files may be or appear, as far as it exists now."""

@@ -49,6 +49,10 @@ class Totals:
     """Chunks of which a passage has no vector."""
 
 
+MEDIA = "media:"
+"""Begins the hash of a passage whose vector is that of a file."""
+
+
 def meta(connection: apsw.Connection, key: str) -> str | None:
     rows = connection.execute("SELECT value FROM meta WHERE key = ?", (key,))
     return next((str(value) for (value,) in rows), None)
@@ -197,8 +201,8 @@ def new_vectors(connection: apsw.Connection, dims: int) -> None:
 def waiting(connection: apsw.Connection, limit: int, *, after: int = 0) -> list[tuple[int, str, str]]:
     """Passages without a vector, with an id above `after`: id, hash, the text that is to be embedded."""
     rows = connection.execute(
-        "SELECT id, hash, context, text FROM passages WHERE embedded = 0 AND id > ?"
-        " ORDER BY chunk, id LIMIT ?",
+        "SELECT id, hash, context, text FROM passages"
+        " WHERE embedded = 0 AND id > ? AND substr(hash, 1, 6) <> 'media:' ORDER BY chunk, id LIMIT ?",
         (after, limit),
     )
     return [(int(id_), str(hash_), placed(str(context), str(text))) for id_, hash_, context, text in rows]
@@ -206,7 +210,7 @@ def waiting(connection: apsw.Connection, limit: int, *, after: int = 0) -> list[
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A passage without a vector, and the text that is to be embedded."""
+    """A passage without a vector, and the text that is to be embedded; of media, the path of their file."""
 
     id: int
     hash: str
@@ -216,8 +220,8 @@ class Waiting:
 def waiting_after(connection: apsw.Connection, *, after: int, upto: int, limit: int) -> list[Waiting]:
     """The same by id, of those behind `after`."""
     rows = connection.execute(
-        "SELECT id, hash, context, text FROM passages WHERE embedded = 0 AND id > ? AND id <= ?"
-        " ORDER BY id LIMIT ?",
+        "SELECT id, hash, context, text FROM passages"
+        " WHERE embedded = 0 AND id > ? AND id <= ? AND substr(hash, 1, 6) <> 'media:' ORDER BY id LIMIT ?",
         (after, upto, limit),
     )
     return [
@@ -225,8 +229,20 @@ def waiting_after(connection: apsw.Connection, *, after: int, upto: int, limit: 
     ]
 
 
+def waiting_media(connection: apsw.Connection, *, after: int, limit: int) -> list[Waiting]:
+    """Pictures and sounds without a vector, by id, of those behind `after`."""
+    rows = connection.execute(
+        "SELECT p.id, p.hash, c.path FROM passages p JOIN chunks c ON c.id = p.chunk"
+        " WHERE p.embedded = 0 AND p.id > ? AND substr(p.hash, 1, 6) = 'media:' ORDER BY p.id LIMIT ?",
+        (after, limit),
+    )
+    return [Waiting(int(id_), str(hash_), str(path)) for id_, hash_, path in rows]
+
+
 def waiting_passages(connection: apsw.Connection) -> int:
-    ((count,),) = connection.execute("SELECT count(*) FROM passages WHERE embedded = 0")
+    """Those that are text."""
+    sql = "SELECT count(*) FROM passages WHERE embedded = 0 AND substr(hash, 1, 6) <> 'media:'"
+    ((count,),) = connection.execute(sql)
     return int(count)
 
 

@@ -134,6 +134,18 @@ def _extra_path(value: object) -> object:
     return {"path": value} if isinstance(value, str) else value
 
 
+class MultimodalSettings(Section):
+    enabled: bool = Field(
+        False, description="pictures and sounds of extra_paths; needs gemini with a model gemini-embedding-2…"
+    )
+    modalities: tuple[Literal["image", "audio"], ...] = Field(
+        ("image", "audio"), min_length=1, description="which: image, audio"
+    )
+    max_file_bytes: PositiveInt = Field(
+        10 * 1024 * 1024, description="a larger picture or sound is reported and not indexed"
+    )
+
+
 class SearchSettings(Section):
     provider: str | None = Field(
         None,
@@ -188,6 +200,9 @@ class SearchSettings(Section):
         (),
         description="further files and folders to index, each a path, or {path, pattern}; an agent's own are "
         "added to these",
+    )
+    multimodal: MultimodalSettings = Field(
+        default_factory=MultimodalSettings, description="pictures and sounds beside the notes"
     )
     cache_entries: int = Field(
         50_000, ge=0, description="vectors kept so that no text is embedded twice; longest unused out first"

@@ -170,9 +170,10 @@ class Reporter:
         """What is wrong with the notes: as they are listed, as they were last read, as they are stored."""
         listed = {file.path for file in files}
         last = [one for one in self._told if one.path in listed]
-        most = self._settings.max_file_bytes
         last += [
-            FileProblem(path=one.path, reason=too_large(one.size, most)) for one in files if one.size > most
+            FileProblem(path=one.path, reason=too_large(one.size, most))
+            for one in files
+            if one.size > (most := self._notes.most_bytes(one.path))
         ]
         damaged = [
             FileProblem(path=path, reason=f"it {DAMAGED}") for path, row in known.items() if row.damaged

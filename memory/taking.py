@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from memory.cutting import new_chunks
 from memory.documents import Documents, is_document
+from memory.embed.media import modality
 from memory.files import FileProblem, FoundFile, Listing, NoteFile, too_large
+from memory.media import MediaFile, NotMedia, media_chunk
 from memory.notes import Notes
 from memory.queries import FileRow, NewChunk
 from memory.settings import MemorySettings
@@ -53,9 +55,11 @@ class Taking:
         return [self._take(file, known.get(file.path)) for file in files]
 
     def _take(self, file: FoundFile, known: FileRow | None) -> Taken | Gone | FileProblem:
-        most = self._settings.max_file_bytes
+        most = self._notes.most_bytes(file.path)
         if file.size > most and not is_document(file.path):
             return FileProblem(path=file.path, reason=too_large(file.size, most))
+        if modality(file.path) is not None:
+            return self._take_media(file, known)
         try:
             note = self._read(file.path)
         except FileNotFoundError:
@@ -69,6 +73,27 @@ class Taking:
             note.text, path=file.path, settings=self._settings.chunking, analyzer=self._analyzer
         )
         return Taken(row=row, chunks=chunks)
+
+    def media(self, path: str) -> MediaFile | None:
+        """The picture or sound of a stored path, if it can be read and is one."""
+        try:
+            return self._notes.media(path)
+        except (OSError, NotMedia):
+            return None
+
+    def _take_media(self, file: FoundFile, known: FileRow | None) -> Taken | Gone | FileProblem:
+        try:
+            media = self._notes.media(file.path)
+        except FileNotFoundError:
+            return Gone(path=file.path)
+        except OSError as error:
+            return FileProblem(path=file.path, reason=f"it cannot be read: {error.strerror or error}")
+        except NotMedia as error:
+            return FileProblem(path=file.path, reason=f"it {error}")
+        row = _row(file, NoteFile(text="", hash=media.hash, damaged=False))
+        if known is not None and known.hash == row.hash:
+            return Taken(row=row, chunks=None)
+        return Taken(row=row, chunks=[media_chunk(file.path, media, self._analyzer)])
 
     def _read(self, path: str) -> NoteFile:
         if self._documents is not None and is_document(path):

@@ -175,6 +175,7 @@ def _hit(hit: SearchHit, *, cited: bool) -> JsonObject:
         "end_line": hit.end_line,
         "score": round(hit.score, 2),
         "source": hit.source,
+        **({"kind": hit.kind} if hit.kind != "text" else {}),
         **({"citation": f"{hit.path}#{lines}"} if cited else {}),
         "snippet": hit.snippet,
     }

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from memory.embed.embedder import Kind
 from memory.embed.faults import BadAnswer
-from memory.embed.media import MediaPart
+from memory.embed.media import MediaPart, sees_media
 from memory.embed.wire import Ask, Json, counted, member
 
 _TASKS: Mapping[Kind, str] = {"query": "RETRIEVAL_QUERY", "document": "RETRIEVAL_DOCUMENT"}
@@ -32,7 +32,7 @@ class GeminiWire:
 
     @property
     def sees_media(self) -> bool:
-        return self.model.removeprefix("models/").startswith("gemini-embedding-2")
+        return sees_media(self.model)
 
     def request(self, text: str, kind: Kind) -> dict[str, Json]:
         """What embeds one text, alone or as a part of a batch."""

@@ -57,3 +57,8 @@ def sniff(head: bytes) -> str | None:
         # ADTS has no layer, MPEG audio has one.
         return "audio/aac" if head[1] & 0x06 == 0 else "audio/mpeg"
     return None
+
+
+def sees_media(model: str) -> bool:
+    """Whether a model of this name takes pictures and sounds."""
+    return model.removeprefix("models/").startswith("gemini-embedding-2")

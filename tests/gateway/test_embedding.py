@@ -30,6 +30,10 @@ DEFAULTS = {
 }
 
 
+EYES = {"enabled": True}
+SEEING = "gemini-embedding-2"
+
+
 def search(**keys: object) -> SearchSettings:
     return SearchSettings.model_validate(keys)
 
@@ -169,6 +173,12 @@ def test_any_provider_with_an_embedding_api_can_be_named() -> None:
         ({"provider": "openai", "fallback": "none"}, "leave it out"),
         ({"provider": "openai", "floor": 0.6}, "must lie below the ceiling"),
         ({"floor": 0.5, "ceiling": 0.5}, "must lie below memory.search.ceiling"),
+        ({"multimodal": EYES}, "memory.search.provider: gemini"),
+        ({"provider": "gemini", "multimodal": EYES}, "memory.search.model: gemini-embedding-2"),
+        (
+            {"provider": "gemini", "model": SEEING, "multimodal": EYES, "fallback": "local"},
+            "would not see pictures",
+        ),
     ],
 )
 def test_what_cannot_be_asked_is_told_with_its_key(keys: dict[str, object], said: str) -> None:
@@ -183,7 +193,13 @@ def test_what_cannot_be_asked_is_told_with_its_key(keys: dict[str, object], said
 
 @pytest.mark.parametrize(
     "keys",
-    [{}, {"provider": "auto"}, {"provider": "none"}, {"provider": "openai", "fallback": "local"}],
+    [
+        {},
+        {"provider": "auto"},
+        {"provider": "none"},
+        {"provider": "openai", "fallback": "local"},
+        {"provider": "gemini", "model": SEEING, "multimodal": EYES},
+    ],
 )
 def test_what_can_be_asked_has_no_fault(keys: dict[str, object]) -> None:
     assert list(faults(search(**keys), {})) == []

@@ -139,6 +139,7 @@ def hit_json(hit: SearchHit, *, explain: bool = False) -> JsonObject:
         "text_score": round(hit.text_score, 4),
         "snippet": hit.snippet,
         "source": hit.source,
+        **({"kind": hit.kind} if hit.kind != "text" else {}),
         **({"agent": hit.agent} if hit.agent else {}),
         **({"explain": parts_json(hit.parts)} if explain and hit.parts else {}),
     }

@@ -109,3 +109,21 @@ def test_every_agent_that_a_place_names_is_found() -> None:
         'discord.accounts.x.guilds."9"': "c",
         'discord.accounts.x.guilds."9".channels."5"': "d",
     }
+
+
+def test_b55_what_discord_may_refuse_to_tell_is_a_setting_each() -> None:
+    accounts = {"plain": {}, "less": {"intents": {"message_content": False, "members": True}}}
+    discord = read({"discord": {"accounts": accounts}}).discord.accounts
+
+    assert discord["plain"].intents.model_dump() == {
+        "message_content": True,
+        "members": False,
+        "presences": False,
+    }
+    assert discord["less"].intents.model_dump() == {
+        "message_content": False,
+        "members": True,
+        "presences": False,
+    }
+    with pytest.raises(ValidationError, match="Extra inputs"):
+        read({"discord": {"accounts": {"x": {"intents": {"everything": True}}}}})

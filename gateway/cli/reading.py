@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gateway.build import opened
+from gateway.cli.backend import running
 from gateway.cli.output import clean, console, print_json
 from gateway.cli.place import Place
 from gateway.cli.remembering import marked
@@ -16,26 +17,46 @@ from gateway.cli.screen import called, passages
 from gateway.http.answers import conversation_json, models_json
 from gateway.views import Conversation, SaidResult, said_json, sessions_json
 from sessions.key import SessionKey
-from sessions.messages import Assistant, Message, ToolResult, User, text_of
+from sessions.messages import Assistant, JsonObject, Message, ToolResult, User, text_of
 
 
 def models(place: Place, *, as_json: bool) -> None:
-    """Raises ConfigError, HomeError."""
+    """Of the running gateway, which alone knows what rests after a failure; else of the configuration.
+    Raises ConfigError, HomeError, Refused."""
 
     async def work() -> None:
-        async with opened(place.config(), place.home, write=False) as gateway:
-            found = gateway.models()
+        found = await _models(place)
         if as_json:
-            print_json(models_json(found))
+            print_json(found)
             return
         table = _table("model", "usable", "why not")
-        for model in found:
-            name = f"{model.name} (default)" if model.is_default else model.name
-            style = None if model.usable else "dim"
-            table.add_row(name, "yes" if model.usable else "no", clean(model.reason or ""), style=style)
+        rows = found.get("models")
+        for row in rows if isinstance(rows, list) else ():
+            if isinstance(row, dict):
+                table.add_row(*_model_row(row), style=None if row.get("usable") else "dim")
         console(color=place.color).print(table)
 
     asyncio.run(work())
+
+
+async def _models(place: Place) -> JsonObject:
+    config = place.config()
+    client = await running(place.home, config)
+    if client is not None:
+        async with client:
+            return await client.models()
+    async with opened(config, place.home, write=False) as gateway:
+        return models_json(gateway.models())
+
+
+def _model_row(row: JsonObject) -> tuple[str, str, str]:
+    until = row.get("rests_until")
+    usable = "yes" if row.get("usable") else "no"
+    if isinstance(until, str):
+        usable = f"from {datetime.fromisoformat(until).astimezone():%H:%M:%S}"
+    marks = [word for word in ("default", "fallback") if row.get(f"is_{word}")]
+    name = clean(str(row.get("name")))
+    return f"{name} ({', '.join(marks)})" if marks else name, usable, clean(str(row.get("reason") or ""))
 
 
 def sessions(place: Place, *, as_json: bool) -> None:

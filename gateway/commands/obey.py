@@ -154,7 +154,7 @@ class Commands:
             "stop": lambda: "Stopped." if self._source.stop(key) else "Nothing is running here.",
             "sessions": lambda: showing.sessions_text(self._source.sessions(), self._zone),
             "agents": lambda: "\n".join(f"- {name}" for name in self._source.agents()),
-            "models": lambda: showing.models_text(self._source.models()),
+            "models": lambda: showing.models_text(self._source.models(), self._zone),
         }
         return answers[command.name]()
 

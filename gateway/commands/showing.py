@@ -182,12 +182,15 @@ def sessions_text(records: Sequence[SessionRecord], zone: ZoneInfo) -> str:
     return "\n".join([*lines, *more]) or "No conversation yet."
 
 
-def models_text(models: Sequence[ModelStatus]) -> str:
-    return "\n".join(
-        f"- `{one.name}`{' (default)' if one.is_default else ''}"
-        f"{'' if one.usable else ' not usable'}{f': {one.reason}' if one.reason else ''}"
-        for one in models
-    )
+def models_text(models: Sequence[ModelStatus], zone: ZoneInfo) -> str:
+    return "\n".join(_model_text(one, zone) for one in models)
+
+
+def _model_text(one: ModelStatus, zone: ZoneInfo) -> str:
+    mark = " (default)" if one.is_default else " (fallback)" if one.is_fallback else ""
+    until = f" not asked until {one.until.astimezone(zone):%H:%M:%S}" if one.until else ""
+    state = until if one.usable else " not usable"
+    return f"- `{one.name}`{mark}{state}{f': {one.reason}' if one.reason else ''}"
 
 
 def local(at: datetime, zone: ZoneInfo) -> str:

@@ -1,6 +1,7 @@
 """What commands answer with: bars, sums and times that can be read anywhere."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
@@ -58,4 +59,20 @@ def test_models_are_told_with_why_they_cannot_be_used() -> None:
         ModelStatus(provider="c", model="d", usable=False, reason="no key.", is_default=False),
     ]
 
-    assert models_text(rows) == "- `a/b` (default)\n- `c/d` not usable: no key."
+    assert models_text(rows, ZoneInfo("UTC")) == "- `a/b` (default)\n- `c/d` not usable: no key."
+
+
+def test_a_model_that_rests_says_until_when_in_the_owners_time_and_why() -> None:
+    at = datetime(2026, 5, 1, 12, 0, 30, tzinfo=UTC)
+    row = ModelStatus(
+        provider="a",
+        model="b",
+        usable=True,
+        reason="rests: rate limited",
+        is_default=False,
+        is_fallback=True,
+        until=at,
+    )
+
+    told = "- `a/b` (fallback) not asked until 14:00:30: rests: rate limited"
+    assert models_text([row], ZoneInfo("Europe/Madrid")) == told

@@ -1,0 +1,5 @@
+"""One Markdown, split and rendered for each platform."""
+
+from channels.text.piece import Piece, growing, pieces, plain
+
+__all__ = ["Piece", "growing", "pieces", "plain"]

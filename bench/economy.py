@@ -48,7 +48,8 @@ TTLS: tuple[CacheTtl, ...] = ("5m", "1h")
 REFERENCE = Way(name="the reference's behaviour", pruning=False, alike=True)
 WAYS = (
     Way(name="clawd", checked=True),
-    Way(name="clawd, pruning.gate: false", gate=False, checked=True),
+    Way(name="clawd, pruning.aged off", aged=False, checked=True),
+    Way(name="clawd, and pruning.gate on", gate=True, aged=False, checked=True),
     REFERENCE,
     Way(name="no pruning", pruning=False),
     Way(name="no caching", cached=False),
@@ -173,7 +174,9 @@ def made(way: Way, ttl: CacheTtl | None, month: Month, place: Path, executor: Th
         executor,
         clock=vendor.clock,
         tools=[fetching(month)],
-        sessions=SessionsSettings.model_validate({"pruning": {"mode": mode, "gate": way.gate}}),
+        sessions=SessionsSettings.model_validate(
+            {"pruning": {"mode": mode, "gate": way.gate, "aged": {"enabled": way.aged}}}
+        ),
         ttl=ttl,
         spelling=WIRE,
     )

@@ -13,7 +13,7 @@ from bench.month import BEGIN, Asked, Month, Round
 from bench.promptcache import LIVES, Counted, PromptCache
 from sessions import plan, pruning
 from sessions.messages import Assistant, Message, Text, ToolCall, ToolResult, Usage, User, text_of
-from sessions.settings import PruningSettings
+from sessions.settings import AgedSettings, PruningSettings
 from sessions.silence import NO_REPLY
 from sessions.summary import HEADINGS
 
@@ -37,7 +37,8 @@ class Way:
 
     name: str
     pruning: bool = True
-    gate: bool = True
+    gate: bool = False
+    aged: bool = True
     alike: bool = False
     cached: bool = True
     checked: bool = False
@@ -194,9 +195,7 @@ class Vendor:
         if not isinstance(newest, User):
             return replace(request, context=self.context)
         began, self.run_began, self.context = self.run_began, self.now, self.fresh_context()
-        made = began and pruning.plan(
-            request.messages, WINDOW, PruningSettings(ttl=self.ttl or "5m"), self.now, began
-        )
+        made = began and pruning.plan(request.messages, WINDOW, reference_pruning(self.ttl), self.now, began)
         messages = plan.apply(made, request.messages) if made else request.messages
         return replace(request, context=self.context, messages=messages)
 
@@ -208,6 +207,11 @@ class Vendor:
         if not (self.may_change or body.startswith(self.last_body)):
             self.breaks += 1
         self.last_body, self.may_change = body.rstrip(b"]}"), False
+
+
+def reference_pruning(ttl: CacheTtl | None) -> PruningSettings:
+    """With the gate, and without a second trim."""
+    return PruningSettings(ttl=ttl or "5m", gate=True, aged=AgedSettings(enabled=False))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ the settings exclude, and whatever would not become shorter.
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 
@@ -130,8 +130,9 @@ class _Planner:
     def trims(self, *, gate: bool) -> tuple[Trim, ...]:
         if not gate or self._total >= self._settings.soft_trim.ratio * self._room:
             for candidate in self._candidates:
-                if candidate.open and candidate.trim is None:
-                    self._change(candidate, self._soft(candidate.message))
+                if candidate.open:
+                    trim = candidate.trim
+                    self._change(candidate, self._aged(trim) if trim else self._soft(candidate.message))
             self._clear()
         return tuple(candidate.trim for candidate in self._candidates if candidate.trim is not None)
 
@@ -167,6 +168,13 @@ class _Planner:
             head=soft.head_chars,
             tail=soft.tail_chars,
         )
+
+    def _aged(self, trim: Trim) -> Trim | None:
+        """Less of what an earlier pause left."""
+        aged = self._settings.aged
+        if not aged.enabled or trim.how == "clear":
+            return None
+        return replace(trim, head=min(trim.head, aged.head_chars), tail=min(trim.tail, aged.tail_chars))
 
     def _change(self, candidate: _Candidate, trim: Trim | None) -> None:
         """Takes the trim if it makes the result shorter."""

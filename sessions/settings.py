@@ -156,6 +156,12 @@ class SoftTrimSettings(Section):
     tail_chars: int = Field(1_500, ge=0, description="that stay of the end")
 
 
+class AgedSettings(Section):
+    enabled: bool = Field(True, description="whether results that an earlier pause trimmed are trimmed more")
+    head_chars: int = Field(400, ge=0, description="that stay of the beginning then")
+    tail_chars: int = Field(200, ge=0, description="that stay of the end then")
+
+
 class HardClearSettings(Section):
     enabled: bool = Field(True, description="whether old results are replaced as a whole")
     ratio: float = Field(0.5, ge=0, le=1, description="while more than this share of the window is used")
@@ -186,6 +192,9 @@ class PruningSettings(Section):
     soft_trim: SoftTrimSettings = Field(
         default_factory=SoftTrimSettings, description="keeping the two ends of a long result"
     )
+    aged: AgedSettings = Field(
+        default_factory=AgedSettings, description="what was trimmed in a pause before this one"
+    )
     hard_clear: HardClearSettings = Field(
         default_factory=HardClearSettings, description="replacing old results, when trimming is not enough"
     )
@@ -193,8 +202,8 @@ class PruningSettings(Section):
         50_000, ge=0, description="results are cleared only when they come to this many characters together"
     )
     gate: bool = Field(
-        True,
-        description="wait for soft_trim.ratio; false: trim whenever the cache is cold, which is cheapest",
+        False,
+        description="true: wait for soft_trim.ratio; false: trim whenever the cache is cold, the cheapest",
     )
     tools: ToolFilterSettings = Field(
         default_factory=ToolFilterSettings, description="whose results may be trimmed"

@@ -18,6 +18,8 @@ from sessions.settings import PruningSettings, ToolFilterSettings
 from tests.sessions.making import AT, assistant, call, chain, open_case, outline, result, user
 
 DEFAULTS = PruningSettings()
+GATED = PruningSettings.model_validate({"gate": True})
+ONCE = PruningSettings.model_validate({"aged": {"enabled": False}})
 LATER = AT + timedelta(hours=1)
 
 
@@ -119,9 +121,9 @@ def test_nothing_happens_before_the_gate(window: int, trimmed: bool) -> None:
     messages = tools_then_talk([10_000])
     assert sum(map(chars_of, messages)) == 10_006
 
-    assert bool(planned(messages, window - 4)) == trimmed
-    assert bool(planned(messages, 10**6, settings(gate=False)))
-    assert bool(planned(messages, 10**6, force=True))
+    assert bool(planned(messages, window - 4, GATED)) == trimmed
+    assert bool(planned(messages, 10**6))
+    assert bool(planned(messages, 10**6, GATED, force=True))
 
 
 def test_the_oldest_results_are_cleared_until_half_of_the_window_is_free() -> None:
@@ -189,13 +191,13 @@ def test_deny_is_stronger_than_allow(allow: tuple[str, ...], deny: tuple[str, ..
 
 def test_a_later_plan_extends_the_one_in_force() -> None:
     messages = tools_then_talk([9_000, 9_000])
-    first = plan(messages, 1_000, DEFAULTS, LATER, AT)
+    first = plan(messages, 1_000, ONCE, LATER, AT)
     assert first is not None
-    assert plan(messages, 1_000, DEFAULTS, LATER, AT, earlier=first) is None
+    assert plan(messages, 1_000, ONCE, LATER, AT, earlier=first) is None
 
     longer = [*messages, *tools_then_talk([5_000] * 12)[1:]]
     longer = [*messages, *[_renamed(message) for message in longer[len(messages) :]]]
-    second = plan(longer, 12_000, DEFAULTS, LATER, AT, earlier=first)
+    second = plan(longer, 12_000, ONCE, LATER, AT, earlier=first)
 
     assert second is not None
     assert {trim.result for trim in first.trims} <= {trim.result for trim in second.trims}
@@ -205,12 +207,12 @@ def test_a_later_plan_extends_the_one_in_force() -> None:
 
 def test_a_soft_trim_may_become_a_clear_later_but_never_the_other_way() -> None:
     messages = tools_then_talk([9_000] * 20)
-    first = plan(messages, 30_000, DEFAULTS, LATER, AT)
+    first = plan(messages, 30_000, ONCE, LATER, AT)
     assert first is not None
     assert [trim.how for trim in first.trims].count("clear") < 3
 
-    second = plan(messages, 10_000, DEFAULTS, LATER, AT, earlier=first)
-    third = plan(messages, 30_000, DEFAULTS, LATER, AT, earlier=second)
+    second = plan(messages, 10_000, ONCE, LATER, AT, earlier=first)
+    third = plan(messages, 30_000, ONCE, LATER, AT, earlier=second)
 
     assert second is not None
     assert [trim.how for trim in second.trims].count("clear") > 10
@@ -219,10 +221,49 @@ def test_a_soft_trim_may_become_a_clear_later_but_never_the_other_way() -> None:
 
 def test_trims_of_results_that_are_gone_are_dropped() -> None:
     messages = tools_then_talk([9_000, 9_000])
-    first = plan(messages, 1_000, DEFAULTS, LATER, AT)
+    first = plan(messages, 1_000, ONCE, LATER, AT)
     rest: list[Message] = [user("a summary"), *messages[3:]]
 
-    assert plan(rest, 1_000, DEFAULTS, LATER, AT, earlier=first) is None
+    assert plan(rest, 1_000, ONCE, LATER, AT, earlier=first) is None
+
+
+def test_what_a_pause_trimmed_the_next_one_trims_more_and_then_no_more() -> None:
+    messages = tools_then_talk([9_000, 9_000])
+    first = plan(messages, 10**6, DEFAULTS, LATER, AT)
+    second = plan(messages, 10**6, DEFAULTS, LATER, AT, earlier=first)
+
+    assert first is not None
+    assert second is not None
+    assert [(trim.head, trim.tail) for trim in first.trims] == [(1_500, 1_500)] * 2
+    assert [(trim.head, trim.tail) for trim in second.trims] == [(400, 200)] * 2
+    assert [trim.ref for trim in second.trims] == [trim.ref for trim in first.trims]
+    assert plan(messages, 10**6, DEFAULTS, LATER, AT, earlier=second) is None
+
+
+def test_what_came_since_is_trimmed_as_at_first() -> None:
+    messages = tools_then_talk([9_000])
+    first = plan(messages, 10**6, DEFAULTS, LATER, AT)
+    more = [_renamed(message) for message in tools_then_talk([9_000])]
+    second = plan([*messages, *more], 10**6, DEFAULTS, LATER, AT, earlier=first)
+
+    assert second is not None
+    assert [trim.head for trim in second.trims] == [400, 1_500]
+
+
+@pytest.mark.parametrize(
+    "aged",
+    [
+        {"enabled": False},
+        {"head_chars": 1_500, "tail_chars": 1_500},
+        {"head_chars": 9_000, "tail_chars": 9_000},
+    ],
+    ids=["off", "the same", "more"],
+)
+def test_nothing_ages_where_the_settings_leave_as_much(aged: JsonObject) -> None:
+    messages, kept = tools_then_talk([9_000]), settings(aged=aged)
+    first = plan(messages, 10**6, kept, LATER, AT)
+
+    assert plan(messages, 10**6, kept, LATER, AT, earlier=first) is None
 
 
 def test_call_ids_that_come_again_are_told_apart() -> None:

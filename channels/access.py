@@ -106,6 +106,12 @@ def names_of(channel: str, sender: Sender) -> Ids:
     return frozenset(canonical_peer(channel, one) for one in (sender.id, *sender.aliases) if one)
 
 
+def main_name(channel: str, sender: Sender) -> str:
+    """The id that a sender is kept under: on WhatsApp the phone number, where one is known."""
+    phones = [name for name in names_of(channel, sender) if channel == "whatsapp" and name.startswith("+")]
+    return min(phones) if phones else canonical_peer(channel, sender.id)
+
+
 def is_owner(channel: str, sender: Sender, owners: Ids) -> bool:
     return not sender.is_bot and any(f"{channel}:{name}" in owners for name in names_of(channel, sender))
 

@@ -8,12 +8,12 @@ from datetime import timedelta
 
 from agents.conversation import in_thread
 from agents.turn import Trust
-from channels.access import People, Standing, Verdict, admits, authorise
+from channels.access import People, Standing, Verdict, admits, authorise, main_name
 from channels.account import AccountSettings
 from channels.history import GroupHistory, Notes
 from channels.loops import LoopGuard
 from channels.mentions import Mentions, mentions_of
-from channels.message import Address, ChatChanged, InboundMessage, Reaction, Sender
+from channels.message import Address, ChatChanged, Edited, InboundMessage, Reaction, Sender
 from channels.peer import canonical_peer
 from channels.settings import ChannelsSettings
 from gateway.admission import Admission
@@ -146,10 +146,14 @@ class Access:
         """Something that happened in a chat and is told with its next message."""
         self._notes.note(address, text)
 
+    def corrected(self, event: Edited) -> None:
+        """A person changed a message; where it is kept as context, its new text stands."""
+        self._history.correct(event.address, event.id, event.text)
+
     async def invite(self, message: InboundMessage) -> str | None:
         """What a stranger is told; None when they have been told already, or too many wait."""
         address, sender = message.address, message.sender
-        who = canonical_peer(address.channel, sender.id)
+        who = main_name(address.channel, sender)
         code = await in_thread(
             self._executor, lambda: self.store.request(address.channel, address.account, who, sender.name)
         )

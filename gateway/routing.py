@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from agents.settings import AgentsSettings, BindingSettings
-from channels.access import Verdict, names_of
+from channels.access import Verdict, main_name, names_of
 from channels.message import Address, Sender
 from channels.peer import canonical_peer, person_of
 from channels.places import original
@@ -161,9 +161,10 @@ def _direct(
     if routes.dm_scope == "main":
         if verdict.standing == "owner":
             return SessionKey(agent=agent, kind="main", thread=thread), scope
-        return channel_session(agent, address, sender.id), f"{scope} (for others: a person and channel)"
+        name = main_name(address.channel, sender)
+        return channel_session(agent, address, name), f"{scope} (for others: a person and channel)"
     linked = _linked(address.channel, sender, routes.links)
-    name = linked or canonical_peer(address.channel, sender.id)
+    name = linked or main_name(address.channel, sender)
     channel, peer = address.channel, name
     if routes.dm_scope == "per_peer":
         channel, peer = ANY_CHANNEL, linked or f"{address.channel}:{name}"

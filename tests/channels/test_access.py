@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.access import OWNERS, PAIRING, Kind, People, Standing, admits, authorise, is_owner
+from channels.access import OWNERS, PAIRING, Kind, People, Standing, admits, authorise, is_owner, main_name
 from channels.account import AccountSettings
 from channels.message import Quoted
 from channels.platforms import DiscordAccount, TelegramAccount, WhatsAppAccount
@@ -426,3 +426,18 @@ def test_nobody_speaks_in_a_group_without_being_listed(
 def test_an_account_without_settings_is_closed() -> None:
     assert authorise(direct(), person(), AccountSettings(), NOBODY).kind == "pairing"
     assert authorise(group(), person(), AccountSettings(), NOBODY).kind == "ignored"
+
+
+@pytest.mark.parametrize(
+    ("sender", "aliases", "name"),
+    [
+        ("98765432109876:3@lid", ("15550100200@s.whatsapp.net",), "+15550100200"),
+        ("15550100200@s.whatsapp.net", ("98765432109876@lid",), "+15550100200"),
+        ("98765432109876:3@lid", (), "98765432109876@lid"),
+    ],
+)
+def test_b57_a_person_is_kept_under_the_phone_number(
+    sender: str, aliases: tuple[str, ...], name: str
+) -> None:
+    assert main_name("whatsapp", person(sender, aliases=aliases)) == name
+    assert main_name("telegram", person("5", aliases=("6",))) == "5"

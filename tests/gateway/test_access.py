@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agents.settings import BindingSettings
-from channels.message import Aside, ChatChanged, Quoted, Reaction
+from channels.message import Aside, ChatChanged, Edited, Quoted, Reaction
 from channels.settings import ChannelsSettings
 from gateway.access import Access, AccessRules
 from gateway.admission import Door
@@ -168,6 +168,14 @@ def test_what_is_not_for_us_is_told_with_the_next_message(house: House) -> None:
     ):
         assert part in text
     assert "lunch" not in door.context(message(group()))
+
+
+def test_a_changed_message_is_told_as_it_is_now(house: House) -> None:
+    door = house.door(HEARD)
+    door.judge(message(group(), text="teh", addressed=False, number="4"), command=False)
+    door.corrected(Edited(id="4", address=group(), sender=person(), text="the", at=NOON))
+
+    assert "name of 5: the" in door.context(message(group()))
 
 
 def test_strangers_words_stay_out_where_the_settings_say_so(house: House) -> None:

@@ -11,8 +11,8 @@ from sessions.messages import Assistant, Cost, Message, ToolCall, ToolResult, Us
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What a turn came to. `usage` sums its model calls; its cost is None when one of them is unknown.
-    `model` is the one that answered; `notice` tells the person of a compaction since the last turn, and of a
-    change of who answers; `due` is what is to be done afterwards."""
+    `model` is the one that answered; `notice` tells the person of a compaction since the last turn, of a
+    change of who answers, and of a filter that ended the answer; `due` is what is to be done afterwards."""
 
     reply: str
     usage: Usage

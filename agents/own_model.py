@@ -27,4 +27,5 @@ def pinned(error: ModelError, name: str | None) -> None:
     """Adds to an error what a person can do who chose this model for the session."""
     if name and moves_on(error):
         way_out = "/model default goes back to the agent's own, /model NAME chooses another."
-        error.args = (f"{error} This session was set to {name}, so no other model is asked; {way_out}",)
+        said = str(error) if str(error).endswith((".", "!", "?", ")")) else f"{error}."
+        error.args = (f"{said} This session was set to {name}, so no other model is asked; {way_out}",)

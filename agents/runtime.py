@@ -113,7 +113,8 @@ class AgentRuntime:
             outcome = outcome_of(conversation.said, start, answer, scene.chosen)
             shorter = notice_of(conversation.entries[seen:]) if self.sessions.compaction.notify else ""
             who = answering_notice(conversation.said[:start], configured, answer, scene.chosen)
-            notice = " ".join(text for text in (shorter, who) if text)
+            ended = f"({answer.error})" if answer.error else ""
+            notice = " ".join(text for text in (ended, shorter, who) if text)
             return replace(outcome, notice=notice, due=self.upkeep.due(scene))
 
     async def maintain(self, turn: Turn) -> None:

@@ -259,8 +259,9 @@ def _key(own: _Own, entry: ProviderSettings, facts: Provider, environ: Mapping[s
     """The key of models.providers goes to no other address than the one it was given for."""
     if own.api_key is not None:
         return own.api_key
-    if entry.api_key is not None and own.base_url in (None, entry.base_url):
-        return entry.api_key
+    given = entry.api_key or next(iter(entry.api_keys), None)
+    if given is not None and own.base_url in (None, entry.base_url):
+        return given
     for name in facts.variables:
         if found := environ.get(name, "").strip():
             return SecretStr(found)

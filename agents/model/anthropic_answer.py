@@ -6,6 +6,7 @@ from datetime import datetime
 from agents.model.anthropic_wire import API
 from agents.model.provider import CallStarted, ModelEvent, TextDelta, ThinkingDelta
 from agents.model.wire import (
+    FILTERED,
     CutOff,
     Declined,
     WireError,
@@ -90,6 +91,7 @@ class AnthropicAnswer:
             api=API,
             model=model,
             usage=usage_of(self._usage),
+            error=FILTERED if self._stop == "refusal" else None,
         )
 
     def _start(self, body: JsonObject) -> None:

@@ -147,7 +147,9 @@ class Failover:
         failures: list[ModelError] = []
         for number in link.keys.in_order(link.model, self._clock()):
             if failures:
-                yield Restarted(reason=f"{link.name}: {why(failures[-1])}. Key {number + 1} is tried.")
+                told = f"{link.name}: {why(failures[-1])}"
+                logger.warning("%s; key %d is tried", told, number + 1)
+                yield Restarted(reason=f"{told}. Key {number + 1} is tried.")
             if not alone:
                 self._probe(link, number)
             try:

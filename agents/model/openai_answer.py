@@ -7,6 +7,7 @@ from datetime import datetime
 from agents.model.openai_wire import API
 from agents.model.provider import CallStarted, ModelEvent, TextDelta, ThinkingDelta
 from agents.model.wire import (
+    FILTERED,
     CutOff,
     Declined,
     WireError,
@@ -73,6 +74,7 @@ class OpenAIAnswer:
             api=API,
             model=model,
             usage=usage_of(self._usage),
+            error=FILTERED if self._finish == "content_filter" else None,
         )
         return [CallStarted(call=call) for call in calls], message
 

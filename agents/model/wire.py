@@ -8,6 +8,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from sessions.messages import Image, Json, JsonObject, Text
 
 INVALID = "invalid_json"
+FILTERED = "The vendor's content filter ended this answer."
 NO_OUTPUT = "(no output)"
 NO_TEXT = "(no text)"
 NO_IMAGE = "[An image was here; this model cannot see images.]"

@@ -193,7 +193,7 @@ class _Resolving:
             self.problems.append(self._problem(where, f"{file} is not UTF-8 text"))
             return
         lines = [line.strip() for line in value.splitlines() if line.strip()]
-        values = lines if many else [value.removesuffix("\n").removesuffix("\r")]
+        values = (lines or [""]) if many else [value.removesuffix("\n").removesuffix("\r")]
         if reason := next((found for one in values if (found := placeholder(one))), None):
             self.problems.append(self._problem(where, f"what {file} holds {reason}"))
             return

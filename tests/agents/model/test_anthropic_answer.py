@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agents.model.anthropic_answer import AnthropicAnswer
 from agents.model.provider import CallStarted, ModelEvent, TextDelta, ThinkingDelta
-from agents.model.wire import CutOff, Declined, WireError
+from agents.model.wire import FILTERED, CutOff, Declined, WireError
 from sessions.messages import Assistant, StopReason, Text, Thinking, ToolCall, Usage
 from tests.agents.model.conversations import NOW
 from tests.fakes.model_anthropic import events
@@ -146,3 +146,10 @@ def test_whatever_is_said_comes_through(answer: Say | Calls) -> None:
     else:
         assert [one.arguments for one in message.calls] == [one.arguments for one in answer.calls]
     assert message.usage.prompt == 30
+
+
+def test_words_that_the_filter_ended_are_kept_and_say_so() -> None:
+    message = folded(spoken(Say("half", stop="refusal")))[1]
+
+    assert (message.text, message.error) == ("half", FILTERED)
+    assert folded(spoken(Say("whole")))[1].error is None

@@ -12,12 +12,13 @@ from agents.model.catalog import (
     NotUsable,
     default_name,
     facts,
+    keys_of,
     resolve,
     usable,
     variable,
 )
 from agents.model.catalog_models import KNOWN
-from agents.settings import ModelsSettings
+from agents.settings import ModelsSettings, ProviderSettings
 
 NONE = ModelsSettings()
 CLAUDE_KEY = {"ANTHROPIC_API_KEY": "k"}
@@ -197,3 +198,26 @@ def test_every_provider_has_a_variable_that_a_shell_can_set(provider: str) -> No
     assert all(
         character.isascii() and (character.isalnum() or character == "_") for character in variable(provider)
     )
+
+
+def test_the_keys_of_a_provider_are_told_once_each_in_order() -> None:
+    both = ProviderSettings.model_validate({"api_key": "k-1", "api_keys": ["k-2", " k-1 ", "k-3"]})
+    further = ProviderSettings.model_validate({"api_keys": ["k-2"]})
+
+    assert keys_of("anthropic", both, {"ANTHROPIC_API_KEY": "of the environment"}) == ("k-1", "k-2", "k-3")
+    assert keys_of("anthropic", further, CLAUDE_KEY) == ("k", "k-2")
+    assert keys_of("anthropic", ProviderSettings(), {}) == ()
+
+
+def test_a_further_key_alone_is_a_key() -> None:
+    models = settings(anthropic={"api_keys": ["k"]})
+
+    assert row(models, {}, "anthropic/claude-sonnet-5-5").usable
+
+
+def test_fallbacks_are_marked_and_shown_even_when_they_are_not_listed() -> None:
+    models = ModelsSettings.model_validate({"fallbacks": ["openai/gpt-6-luna", "openai/gpt-next"]})
+
+    found = [status.name for status in usable(models, OPENAI_KEY) if status.is_fallback]
+
+    assert found == ["openai/gpt-next", "openai/gpt-6-luna"]

@@ -215,6 +215,31 @@ def test_a_number_in_a_variable_stays_text_where_text_is_wanted(home: Home) -> N
     assert key.get_secret_value() == "12345678"
 
 
+def test_a_file_of_keys_holds_one_on_each_line(home: Home) -> None:
+    (home.path / "keys").write_text("k-1\n\n  k-2  \r\n")
+
+    keys = read(home, "models: {providers: {x: {api_keys_file: keys}}}").models.providers["x"].api_keys
+
+    assert [key.get_secret_value() for key in keys] == ["k-1", "k-2"]
+
+
+@pytest.mark.parametrize(("text", "why"), [("\n \n", "is blank"), ("k-1\nchangeme\n", "placeholder")])
+def test_a_file_of_keys_without_a_real_one_on_each_line_is_refused(home: Home, text: str, why: str) -> None:
+    (home.path / "keys").write_text(text)
+
+    found = problems(home, "models: {providers: {x: {api_keys_file: keys}}}")
+
+    assert why in found["models.providers.x.api_keys_file"]
+
+
+def test_keys_in_the_file_and_beside_it_are_one_too_many(home: Home) -> None:
+    (home.path / "keys").write_text("k-1\n")
+
+    found = problems(home, "models: {providers: {x: {api_keys: [k-2], api_keys_file: keys}}}")
+
+    assert "keep one" in found["models.providers.x.api_keys"]
+
+
 @pytest.mark.parametrize("value", json.loads((CASES / "B64-tokens.json").read_text())["refuse_to_start"])
 def test_placeholders_are_no_tokens(home: Home, value: str) -> None:
     """B64"""

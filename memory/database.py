@@ -1,8 +1,7 @@
 """One SQLite file: a thread that writes, a thread that reads, and transactions that are functions.
 
 Another file may be put in its place at any time, by this process or another one: each transaction holds a
-shared lock between processes, and begins on the file that is there; who replaces the file holds the lock
-alone.
+shared lock between processes, and begins on the file that is there; who replaces the file holds it alone.
 """
 
 import asyncio
@@ -17,19 +16,24 @@ import apsw
 
 from memory.filelock import FileLock, LockedElsewhere
 from memory.opening import (
+    LOG_PAGES,
     NOTES,
     Layout,
     Work,
     bundled_extension,
     connect,
     ensure_tables,
+    free_name,
+    held_open,
     load_vectors,
     transaction,
     use_log,
+    write_back,
 )
 
 T = TypeVar("T")
 
+_READ_CACHE_KB = 16_000
 # What SQLite says of a file that is not, or no longer, a database.
 Broken = (apsw.CorruptError, apsw.NotADBError)
 
@@ -78,7 +82,15 @@ class Database:
 
         Raises DatabaseUnusable when others are busy with it for too long.
         """
-        await self._writer.between(lambda: self._put(made))
+        # Writing the old log back, and freeing what the old file held, take their time: they are done before
+        # and after the moment in which everybody else has to wait.
+        await self._writer.do(write_back)
+        old = await asyncio.to_thread(held_open, self.path)
+        try:
+            await self._writer.between(lambda: self._put(made))
+            await self.read(lambda _: None)  # leaves the old file
+        finally:
+            await asyncio.to_thread(old.close)
 
     async def aclose(self) -> None:
         """Waits for the work in hand. May be called again."""
@@ -150,9 +162,7 @@ class Database:
 
     def _move_aside(self) -> None:
         """Rename the file to <name>.broken-<n>. Its write-ahead log goes with it."""
-        number = 1
-        while (target := self.path.with_name(f"{self.path.name}.broken-{number}")).exists():
-            number += 1
+        target = free_name(self.path, "broken")
         self.path.rename(target)
         self._forget_log()
         self.set_aside = target
@@ -196,9 +206,16 @@ class _Worker:
         self._lock: FileLock | None = None
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
         self._closed = False
+        self._log_pages = 0
 
     async def do(self, job: Work[T]) -> T:
-        return await self._submit(lambda: self._do(job))
+        try:
+            return await self._submit(lambda: self._do(job))
+        finally:
+            if self._log_pages >= LOG_PAGES:
+                self._log_pages = 0
+                with suppress(RuntimeError):  # closed meanwhile
+                    self._pool.submit(self._checkpoint)
 
     async def between(self, job: Callable[[], None]) -> None:
         """Run `job` while no transaction is open anywhere, and this thread has no connection."""
@@ -255,9 +272,19 @@ class _Worker:
         self._disconnect()
         connection, self._inode = self._owner.connect()
         if self._query_only:
-            connection.execute("PRAGMA query_only = ON")
+            connection.execute("PRAGMA query_only = ON; PRAGMA cache_size = -16000")  # kilobytes
+        else:
+            connection.set_wal_hook(self._committed)  # in place of SQLite's own, which makes the writer wait
         self._connection = connection
         return connection
+
+    def _committed(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
+        self._log_pages = pages
+        return apsw.SQLITE_OK
+
+    def _checkpoint(self) -> None:
+        with suppress(apsw.Error, DatabaseUnusable):
+            self._do(write_back)
 
     def _disconnect(self) -> None:
         if self._connection is not None:

@@ -3,6 +3,7 @@
 import importlib.util
 import time
 from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -15,7 +16,11 @@ T = TypeVar("T")
 Work = Callable[[apsw.Connection], T]
 
 _BUSY_MS = 5_000
-_PAGE_BYTES = 8_192  # vectors take 2 KB and more: a page of 4 KB would hold one, and waste the rest
+_PAGE_BYTES = (
+    16_384  # vectors take 2 KB and more: a page of 4 KB would hold one, of 8 KB three, of this seven
+)
+LOG_PAGES = 128
+"""So many pages of a log are written back together: often, and each time not for long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +39,25 @@ def connect(path: Path) -> apsw.Connection:
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(_BUSY_MS)
     connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA wal_autocheckpoint = 250")  # shorter checkpoints, inside more of the commits
+    connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
     connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")  # of a new file
     return connection
+
+
+def held_open(path: Path) -> ExitStack:
+    """Until this is closed, what the file at the path holds is not given free, though it be replaced."""
+    stack = ExitStack()
+    with suppress(FileNotFoundError):
+        stack.enter_context(path.open("rb"))
+    return stack
+
+
+def free_name(path: Path, ending: str) -> Path:
+    """<name>.<ending>-<n> beside the file, with the first number that is free."""
+    number = 1
+    while (target := path.with_name(f"{path.name}.{ending}-{number}")).exists():
+        number += 1
+    return target
 
 
 def use_log(connection: apsw.Connection) -> None:
@@ -51,6 +72,11 @@ def use_log(connection: apsw.Connection) -> None:
             time.sleep(0.01)
         else:
             return
+
+
+def write_back(connection: apsw.Connection) -> None:
+    """As much of the log as can be without anybody waiting for it."""
+    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
 
 def load_vectors(connection: apsw.Connection, extension: Path) -> str | None:

@@ -15,7 +15,7 @@ from agents.model.provider import (
     Restarted,
     TextDelta,
 )
-from agents.turn import Retrying, TurnEvent
+from agents.turn import Retrying
 from tests.fakes.protocols import Fails, Says, ScriptedModel
 
 ASK = ModelRequest(model="m", system="", context="", messages=())
@@ -70,7 +70,7 @@ class Twice:
 
 
 async def test_what_was_said_before_a_restart_is_void() -> None:
-    events: list[TurnEvent] = []
+    events: list[object] = []
     asker = Asker(provider=Twice(), max_retries=0, on_event=events.append)
 
     message = await asker.ask(ASK)

@@ -16,7 +16,7 @@ from gateway.home import Home
 from gateway.models import Models
 from gateway.views import ChatReply, Refused
 from sessions.entries import Custom, Said
-from sessions.messages import ToolResult
+from sessions.messages import JsonObject, ToolResult
 from tests.fakes.model_script import Behaviour, Call, Fail, Say
 from tests.fakes.modelserver import ModelServer
 from tests.fakes.protocols import FakeClock
@@ -141,7 +141,7 @@ async def test_who_answered_is_told_once_and_the_first_prompt_stays_as_it_was(tm
 
 
 async def test_a_tool_that_ran_is_not_run_again_by_the_next_model(tmp_path: Path) -> None:
-    note = {"path": "memory/x.md", "content": "tea", "mode": "append"}
+    note: JsonObject = {"path": "memory/x.md", "content": "tea", "mode": "append"}
     async with running(tmp_path, Call("write", note), Fail(status=529), Say("noted")) as (gateway, server):
         reply = await say(gateway, "note tea")
 

@@ -323,7 +323,8 @@ async def wires(
             _wire_link("openai", "gpt-5.4-mini", 1, cooling, second),
         ]
         yield Failover(links, cooling=cooling, clock=FakeClock()), server
-        for one in (*made, other):
+        speakers: list[ModelProvider] = [*made, other]
+        for one in speakers:
             await one.aclose()
 
 

@@ -16,7 +16,6 @@ from agents.tools.tool import Tool, ToolError, ToolOutput
 from agents.turn import OnEvent, ToolFinished, ToolStarted, Turn
 from sessions.messages import Assistant, Image, Message, StopReason, Text, ToolCall, ToolResult
 
-
 UNTRUSTED = "untrusted"
 
 Permit: TypeAlias = Callable[[ToolCall, Turn], Awaitable[str | None]]
@@ -26,6 +25,7 @@ Permit: TypeAlias = Callable[[ToolCall, Turn], Awaitable[str | None]]
 async def everything(call: ToolCall, turn: Turn) -> str | None:
     """Any call may run."""
     del call, turn
+    return None
 
 
 class TurnLimit(Exception):
@@ -145,13 +145,15 @@ class Loop:
         if output.untrusted:
             turn.taint.note(source)
             details = {**(details or {}), UNTRUSTED: source}
-        parts: list[Text | Image] = []
-        for part in output.parts:
-            if isinstance(part, Text):
-                text = self.cap(part.text)
-                part = replace(part, text=framed(text, source, boundary=mark) if mark else text)
-            parts.append(part)
-        return ToolResult(at=at, call_id=call.id, name=call.name, parts=tuple(parts), details=details)
+
+        def shown(part: Text | Image) -> Text | Image:
+            if not isinstance(part, Text):
+                return part
+            text = self.cap(part.text)
+            return replace(part, text=framed(text, source, boundary=mark) if mark else text)
+
+        parts = tuple(shown(part) for part in output.parts)
+        return ToolResult(at=at, call_id=call.id, name=call.name, parts=parts, details=details)
 
     def _error(self, call: ToolCall, text: str) -> ToolResult:
         return ToolResult(

@@ -18,10 +18,11 @@ from agents.conversation import Conversation, Conversations
 from agents.daily import START_NOTES, begin_with, read_days
 from agents.frame import context_entry, known_files, last_asked, refresh_reason, seen_entry
 from agents.framing import Framing
-from agents.loop import Loop
+from agents.loop import Loop, outside_of
 from agents.model.provider import BadPairing, ContextOverflow, ModelError
 from agents.outcome import Outcome, outcome_of
 from agents.own_model import own_model, own_model_entry, pinned
+from agents.permission import Permission
 from agents.recovery import go_on
 from agents.scene import ChosenModel, OnAnswer, Scene
 from agents.session_note import SessionNote
@@ -99,6 +100,8 @@ class AgentRuntime:
                 files = await conversation.record_and(said, partial(self._framing.files, turn))
             else:
                 start = last_said(conversation.said)
+                for source in outside_of(conversation.said[start:]):
+                    turn.taint.note(source)
                 if told := go_on(conversation.messages):
                     await conversation.append(told, turn.at)
             try:
@@ -180,6 +183,7 @@ class AgentRuntime:
             max_retries=scene.chosen.max_retries,
             tool_timeout=self.settings.tools.timeout_seconds,
             cap=lambda text: cap_result(text, result),
+            permit=Permission(settings=self.settings.tools).refusal,
         )
         attempts, mended = count(), False
         while True:

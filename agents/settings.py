@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from agents.model.provider import CacheTtl, ThinkingLevel
+from agents.tools import allowlist, policy
 from memory.settings import MemorySettings
 from sessions.settings import ModelName, TimeZoneName
 
@@ -116,8 +117,48 @@ class ModelsSettings(Section):
     )
 
 
+def _command(pattern: str) -> str:
+    if problem := allowlist.pattern_problem(pattern):
+        raise ValueError(problem)
+    return pattern
+
+
+def _tool(pattern: str) -> str:
+    if problem := policy.pattern_problem(pattern):
+        raise ValueError(problem)
+    return pattern
+
+
+ExecMode = Literal["deny", "allowlist", "ask", "full"]
+CommandPattern = Annotated[str, AfterValidator(_command)]
+ToolPattern = Annotated[str, AfterValidator(_tool)]
+
+
+class ExecModes(Section):
+    """deny: nothing runs; allowlist: what is on the list; ask: the rest too, once the owner has approved it;
+    full: everything."""
+
+    owner: ExecMode = Field("full", description="the owner's commands")
+    known: ExecMode = Field("deny", description="of people who were let in; policy.known must open exec too")
+    group: ExecMode = Field("deny", description="of members of a group; policy.group must open exec too")
+    guest: ExecMode = Field("deny", description="of everybody else; policy.guest must open exec too")
+
+
 class ExecSettings(Section):
     enabled: bool = Field(True, description="whether the agent may run commands")
+    mode: ExecModes = Field(
+        default_factory=ExecModes, description="deny, allowlist, ask or full, by who speaks"
+    )
+    allow: tuple[CommandPattern, ...] = Field(
+        (), description="commands that run unasked: words with * and ?, a last * for any more; or ^regex"
+    )
+    sandbox: Literal["non_owner", "all", "off"] = Field(
+        "non_owner", description="whose commands run in bubblewrap; where that is missing, they do not run"
+    )
+    sandbox_network: bool = Field(False, description="whether commands in the sandbox reach the network")
+    sandbox_read: tuple[Path, ...] = Field(
+        (), description="further folders that commands in the sandbox may read"
+    )
     timeout_seconds: PositiveFloat = Field(120, description="a command is ended after this time")
     max_output_chars: PositiveInt = Field(
         16_000, description="what the model sees of the output; all of it is kept in a file"
@@ -127,6 +168,32 @@ class ExecSettings(Section):
     )
 
 
+class RuleSettings(Section):
+    allow: tuple[ToolPattern, ...] = Field(
+        (), description="names of tools, with * and ?, or groups such as group:memory"
+    )
+    deny: tuple[ToolPattern, ...] = Field((), description="the same; what is denied stays so")
+
+
+class OwnerRule(RuleSettings):
+    allow: tuple[ToolPattern, ...] = Field(("*",), description="as for guest")
+
+
+class KnownRule(RuleSettings):
+    allow: tuple[ToolPattern, ...] = Field(("group:memory", "group:sessions"), description="as for guest")
+
+
+class GroupRule(RuleSettings):
+    allow: tuple[ToolPattern, ...] = Field(("group:sessions",), description="as for guest")
+
+
+class PolicySettings(Section):
+    owner: OwnerRule = Field(default_factory=OwnerRule, description="tools open to the owner")
+    known: KnownRule = Field(default_factory=KnownRule, description="to people who were let in")
+    group: GroupRule = Field(default_factory=GroupRule, description="to members of a group")
+    guest: RuleSettings = Field(default_factory=RuleSettings, description="to everybody else")
+
+
 class ToolsSettings(Section):
     file_access: Literal["workspace", "host"] = Field(
         "workspace", description="workspace: files of the workspace only; host: any file, for the owner alone"
@@ -134,6 +201,15 @@ class ToolsSettings(Section):
     max_read_chars: PositiveInt = Field(40_000, description="what one read gives at the most")
     timeout_seconds: PositiveFloat = Field(300, description="any tool that takes longer is stopped")
     exec: ExecSettings = Field(default_factory=ExecSettings, description="the tool that runs commands")
+    policy: PolicySettings = Field(
+        default_factory=PolicySettings, description="which tools may run, by who speaks"
+    )
+    after_outside: Literal["ask", "off"] = Field(
+        "ask", description="once a turn holds content from outside, commands and sending elsewhere are asked"
+    )
+    approval_seconds: PositiveFloat = Field(
+        120, description="how long to wait for the owner's word; then it is denied"
+    )
 
 
 class AgentDefaults(Section):

@@ -16,6 +16,7 @@ from agents.paths import Confined, PathRefused, Place, problem
 from agents.settings import ToolsSettings
 from agents.tools.editing import replace_once
 from agents.tools.listing import describe, entries
+from agents.tools.outside import marked
 from agents.tools.reading import (
     IMAGE_BYTES,
     Window,
@@ -100,7 +101,7 @@ class _Files:
     def __init__(
         self, root: Path, settings: ToolsSettings, *, forbidden: tuple[Path, ...], readable: tuple[Path, ...]
     ) -> None:
-        self._settings = settings
+        self._settings, self._readable = settings, readable
         self._confined = Confined(root, forbidden=forbidden, readable=readable)
         system = (Path("/proc"), Path("/sys"), Path("/dev"))  # other processes' secrets, and no files
         self._host = Confined(root, access="host", forbidden=(*forbidden, *system), readable=readable)
@@ -110,7 +111,7 @@ class _Files:
             self._check(place, turn)
             try:
                 with saving.opened(place) as fd:
-                    return self._read(fd, place, call)
+                    return marked(self._read(fd, place, call), place.path, self._readable)
             except FileNotFoundError as error:
                 raise ToolError(_not_found(place, call.path)) from error
             except IsADirectoryError as error:

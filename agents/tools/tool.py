@@ -19,10 +19,13 @@ class Arguments(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutput:
-    """What a tool gives back: `parts` for the model, `details` for people and programs."""
+    """What a tool gives back: `parts` for the model, `details` for people and programs. `untrusted`: it is
+    content from outside, which `source` names; it is framed before the model sees it."""
 
     parts: tuple[Text | Image, ...]
     details: JsonObject | None = None
+    untrusted: bool = False
+    source: str = ""
 
     @classmethod
     def of(cls, text: str, *, details: JsonObject | None = None) -> "ToolOutput":

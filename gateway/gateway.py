@@ -24,7 +24,7 @@ from gateway.routing import api_session
 from gateway.session_commands import SessionCommands
 from gateway.turns import Asked, Turns
 from gateway.usage import Ledger
-from gateway.views import ChatReply, Conversation, Refused
+from gateway.views import OWNER, Beside, ChatReply, Conversation, Refused
 from memory.orders import SyncProgress
 from sessions.entries import Entry
 from sessions.key import BadSessionKey, SessionKey
@@ -115,7 +115,13 @@ class Gateway:
         return list(self._roster.agents)
 
     async def chat(
-        self, *, agent: str | None, session: str | None, text: str, on_event: OnEvent | None = None
+        self,
+        *,
+        agent: str | None,
+        session: str | None,
+        text: str,
+        on_event: OnEvent | None = None,
+        beside: Beside = OWNER,
     ) -> ChatReply:
         """Answer one message of the owner, or obey it when it is a slash command.
 
@@ -129,14 +135,22 @@ class Gateway:
         except BadSessionKey as error:
             raise Refused(f"{error}.", code="bad_session", status=400) from error
         listener = on_event or _nobody
-        typed = self.commands.typed(text, who="owner")
+        typed = self.commands.typed(text, who="owner") if beside.trust == "owner" else None
         if typed is None:
-            work = partial(self._begin, key, text, listener)
+            work = partial(self._begin, key, text, listener, beside)
         elif typed.command.control:
             return await self._obey(typed, key, listener)
         else:
             work = partial(self._obey, typed, key, listener)
         return await asyncio.shield(self.lanes.submit(key, work))
+
+    async def obey(self, key: SessionKey, command: str) -> str:
+        """What a slash command of the owner answers, in any session. Raises Refused."""
+        self._agent(key.agent)
+        typed = self.commands.typed(command, who="owner")
+        if typed is None:
+            raise Refused(f"{command} is no command of clawd.", code="unknown_command", status=404)
+        return (await asyncio.shield(self.lanes.submit(key, partial(self._obey, typed, key, _nobody)))).reply
 
     def stop(self, key: SessionKey) -> bool:
         """End the session's running turn; its caller hears that it was stopped."""
@@ -203,9 +217,19 @@ class Gateway:
         session_id = record.session_id if record else ""
         return ChatReply(reply=said, key=key, session_id=session_id, usage=Usage(), calls=(), model="")
 
-    async def _begin(self, key: SessionKey, text: str, on_event: OnEvent) -> ChatReply:
-        """A turn of the owner, in the session's lane."""
-        return await self.turns.answer(Asked(key=key, parts=(Text(text=text),)), on_event)
+    async def _begin(
+        self, key: SessionKey, text: str, on_event: OnEvent, beside: Beside = OWNER
+    ) -> ChatReply:
+        """A turn of the owner, or of what the owner lets in, in the session's lane."""
+        files = [f"[{one.kind}: {one.name or 'without a name'}, {one.ref}]" for one in beside.files]
+        asked = Asked(
+            key=key,
+            parts=(Text(text="\n".join((text, *files))), *beside.images),
+            sender=beside.sender,
+            trust=beside.trust,
+            context=beside.context,
+        )
+        return await self.turns.answer(asked, on_event)
 
 
 def _forget(_: object) -> None:

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from agents.turn import Trust
+from channels.message import Attachment
 from gateway.explained import parts_json
 from memory.embed.embedder import FellBack
 from memory.hybrid import SearchHit, SearchResult
 from memory.sessions_tables import Found
 from sessions.key import SessionKey
-from sessions.messages import Json, JsonObject, Message, Usage
+from sessions.messages import Image, Json, JsonObject, Message, Usage
 from sessions.registry import SessionRecord
 
 
@@ -32,6 +34,22 @@ class ChatReply:
     usage: Usage
     calls: tuple[CallReport, ...]
     model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What comes with a text: `context` stands before it and is no instruction; `files` are not fetched yet.
+    `sender` and `trust` say whose it is; only what comes from the owner may be a slash command."""
+
+    context: str = ""
+    images: tuple[Image, ...] = ()
+    files: tuple[Attachment, ...] = ()
+    sender: str = "owner"
+    trust: Trust = "owner"
+
+
+OWNER = Beside()
+"""A text of the owner, alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from agents.context_report import ContextReport
 from agents.model.catalog import ModelStatus
 from agents.turn import OnEvent
 from gateway.usage_report import Group, UsageReport
-from gateway.views import ChatReply, Conversation, SaidResult
+from gateway.views import OWNER, Beside, ChatReply, Conversation, SaidResult
 from memory.hybrid import SearchResult
 from memory.orders import SyncProgress, SyncReport
 from memory.reading import NoteText
@@ -17,7 +17,21 @@ from sessions.key import SessionKey
 from sessions.registry import SessionRecord
 
 
-class GatewayApi(Protocol):
+class Chats(Protocol):
+    """Whoever takes messages and answers them."""
+
+    async def chat(
+        self,
+        *,
+        agent: str | None,
+        session: str | None,
+        text: str,
+        on_event: OnEvent | None = None,
+        beside: Beside = OWNER,
+    ) -> ChatReply: ...
+
+
+class GatewayApi(Chats, Protocol):
     """The running gateway. Every method that can fail raises gateway.views.Refused and nothing else.
 
     `chat` calls `on_event` on the event loop, in order, before it returns; a cancelled caller does not
@@ -47,9 +61,7 @@ class GatewayApi(Protocol):
 
     async def context(self, key: SessionKey) -> ContextReport: ...
 
-    async def chat(
-        self, *, agent: str | None, session: str | None, text: str, on_event: OnEvent | None = None
-    ) -> ChatReply: ...
+    async def obey(self, key: SessionKey, command: str) -> str: ...
 
     async def memory_search(
         self, query: str, *, agent: str | None, max_results: int | None, min_score: float | None

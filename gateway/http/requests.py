@@ -15,6 +15,7 @@ from gateway.usage_report import Group
 from gateway.views import Refused
 from sessions.key import BadSessionKey, SessionKey
 
+WORDLESS = "(files, without a text)"
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -27,12 +28,22 @@ Whole = Annotated[str, AfterValidator(_whole)]
 Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_whole)]
 
 
-class _Form(BaseModel):
+class Form(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class ChatBody(_Form):
-    """The body of POST /api/chat."""
+class File(Form):
+    """A file that comes with a message; `data` is Base64."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    name: Name
+    mime: Annotated[str, Field(max_length=200)] = "application/octet-stream"
+    data: str
+
+
+class ChatBody(Form):
+    """The body of POST /api/chat. Without a text there must be attachments."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -40,9 +51,10 @@ class ChatBody(_Form):
     agent: Name | None = None
     session: Name | None = None
     stream: bool = False
+    attachments: Annotated[list[File], Field(max_length=10)] = []
 
 
-class SearchQuery(_Form):
+class SearchQuery(Form):
     """The query string of GET /api/memory/search."""
 
     q: Annotated[str, Field(min_length=1, max_length=4_000)]
@@ -52,7 +64,7 @@ class SearchQuery(_Form):
     explain: bool = False
 
 
-class SaidQuery(_Form):
+class SaidQuery(Form):
     """The query string of GET /api/sessions/search."""
 
     q: Annotated[str, Field(min_length=1, max_length=4_000)]
@@ -60,7 +72,7 @@ class SaidQuery(_Form):
     limit: Annotated[int, Field(ge=1, le=200)] = 10
 
 
-class FileQuery(_Form):
+class FileQuery(Form):
     """The query string of GET /api/memory/file. `lines` None: as much as one answer holds."""
 
     path: Annotated[str, Field(min_length=1, max_length=1_000)]
@@ -69,7 +81,7 @@ class FileQuery(_Form):
     lines: Annotated[int, Field(ge=1, le=10_000)] | None = None
 
 
-class SyncQuery(_Form):
+class SyncQuery(Form):
     """The query string of POST /api/memory/sync. `force`: anew; `stream`: tell how far it is."""
 
     agent: Name | None = None
@@ -77,27 +89,89 @@ class SyncQuery(_Form):
     stream: bool = False
 
 
-class StatusQuery(_Form):
+class StatusQuery(Form):
     """The query string of GET /api/memory/status. `deep` asks the embedding model as well."""
 
     agent: Name | None = None
     deep: bool = False
 
 
-class HistoryQuery(_Form):
+class HistoryQuery(Form):
     """The query string of GET /api/sessions/{key}."""
 
     limit: Annotated[int, Field(ge=1, le=5_000)] = 500
 
 
-class UsageQuery(_Form):
+class AbortBody(Form):
+    """The body of POST /api/chat/abort: a session by its key, or by its name and agent."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    session_key: Name | None = None
+    agent: Name | None = None
+    session: Name | None = None
+
+
+class ResumeBody(Form):
+    """The body of POST /api/sessions/{key}/resume: an earlier session's id or the beginning of it; empty when
+    there is one only."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    session_id: Annotated[str, Field(max_length=100, pattern=r"^[A-Za-z0-9._-]*$")] = ""
+
+
+class CompactBody(Form):
+    """The body of POST /api/sessions/{key}/compact: what the summary is to heed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    focus: Annotated[str, Field(max_length=2_000), AfterValidator(_whole)] = ""
+
+
+class RetryBody(Form):
+    """The body of POST /api/outbox/retry."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    key: Name
+
+
+class ApproveBody(Form):
+    """The body of POST /api/pairing/approve."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    code: Name
+    owner: bool = False
+
+
+class DenyBody(Form):
+    """The body of POST /api/pairing/deny: a code, or the id of a request."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    code: Name
+
+
+class RevokeBody(Form):
+    """The body of POST /api/pairing/revoke. `account` None: on every account."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    channel: Name
+    sender: Name
+    account: Name | None = None
+
+
+class UsageQuery(Form):
     """The query string of GET /api/usage. `since` None: from the beginning."""
 
     by: Group = "day"
     since: date | None = None
 
 
-class NoQuery(_Form):
+class NoQuery(Form):
     """For addresses that take no query string."""
 
 
@@ -111,11 +185,11 @@ def query_of(form: type[F], query: Sequence[tuple[str, str]]) -> F:
         if name in values:
             raise Refused(f"{name} is given twice. Give it once.", code="bad_request", status=400)
         values[name] = value
-    return _validated(form, values)
+    return form_of(form, values)
 
 
-def chat_body(raw: bytes, rules: HttpRules) -> ChatBody:
-    """Raises Refused: invalid JSON (with its position), a wrong field, no text, or too long a text."""
+def body_of(form: type[F], raw: bytes, *, like: str) -> F:
+    """A JSON object as a form; `like` is an example of one. Raises Refused."""
     try:
         value: object = json.loads(raw.decode("utf-8-sig"))
     except json.JSONDecodeError as error:
@@ -127,18 +201,35 @@ def chat_body(raw: bytes, rules: HttpRules) -> ChatBody:
     except ValueError as error:
         raise _bad_json("it holds a number with too many digits") from error
     if not isinstance(value, dict):
-        raise _bad_json('it must be an object, for example {"text": "hello"}')
-    body = _validated(ChatBody, value)
-    if not body.text.strip():
+        raise _bad_json(f"it must be an object, for example {like}")
+    return form_of(form, value)
+
+
+def chat_body(raw: bytes, rules: HttpRules) -> ChatBody:
+    """Raises Refused: invalid JSON (with its position), a wrong field, no text, or too long a text."""
+    body = body_of(ChatBody, raw, like='{"text": "hello"}')
+    return worded(body, rules, files=bool(body.attachments))
+
+
+def worded(body: ChatBody, rules: HttpRules, *, files: bool) -> ChatBody:
+    """The same with a text, which only files may do without. Raises Refused."""
+    if files and not body.text.strip():
+        return body.model_copy(update={"text": WORDLESS})
+    check_text(body.text, rules)
+    return body
+
+
+def check_text(text: str, rules: HttpRules) -> None:
+    """Raises Refused for nothing, and for too much."""
+    if not text.strip():
         raise Refused("text is empty. Write something to say.", code="empty_text", status=400)
-    if len(body.text) > rules.max_text_chars:
+    if len(text) > rules.max_text_chars:
         raise Refused(
-            f"text has {len(body.text):,} characters, the limit is {rules.max_text_chars:,}. Send less, or "
+            f"text has {len(text):,} characters, the limit is {rules.max_text_chars:,}. Send less, or "
             "put it into a file of the workspace and name the file.",
             code="text_too_long",
             status=413,
         )
-    return body
 
 
 def session_key(text: str) -> SessionKey:
@@ -154,7 +245,8 @@ def session_key(text: str) -> SessionKey:
         ) from error
 
 
-def _validated(form: type[F], values: Mapping[str, object]) -> F:
+def form_of(form: type[F], values: Mapping[str, object]) -> F:
+    """Raises Refused."""
     try:
         return form.model_validate(values)
     except ValidationError as error:

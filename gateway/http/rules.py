@@ -1,7 +1,8 @@
-"""Who may speak to the gateway through a browser: rules on the Host and Origin of a request."""
+"""Who may speak to the gateway: rules on the Host, the Origin, the proxies and the size of a request."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -11,13 +12,16 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 class HttpRules:
     """`host` and `port` are what the server is bound to. `allowed_hosts` are further names by which it is
     reached (a proxy, a name in the local network), without port. `allowed_origins` are whole origins
-    (https://name:port) of pages that a proxy serves under another name than the Host it sends here."""
+    (https://name:port) of pages that a proxy serves under another name than the Host it sends here.
+    `trusted_proxies` are addresses or networks whose forwarding headers are believed."""
 
     host: str = "127.0.0.1"
     port: int = 18789
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
+    trusted_proxies: tuple[str, ...] = ()
     max_body_bytes: int = 2 * 1024 * 1024
+    max_upload_bytes: int = 20 * 1024 * 1024
     max_text_chars: int = 200_000
 
 
@@ -71,6 +75,25 @@ def split_authority(text: str) -> tuple[str, int | None]:
     if not host or any(char in "/\\@?#,% \t\r\n" for char in host):
         return "", None
     return _name(host), int(port) if colon else None
+
+
+def client_behind(peer: str, forwarded_for: str, rules: HttpRules) -> str:
+    """The address that a trusted proxy speaks for: the last one of X-Forwarded-For that is no trusted proxy
+    itself; the proxy's own when there is none, or something that is no address stands there."""
+    for text in reversed(forwarded_for.split(",")):
+        host = _name(text) if _address(_name(text)) else split_authority(text)[0]
+        if _address(host) is None:
+            return peer
+        if not is_trusted_proxy(host, rules.trusted_proxies):
+            return host
+    return peer
+
+
+def is_trusted_proxy(peer: str, proxies: Sequence[str]) -> bool:
+    address = _address(peer)
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
+        address = address.ipv4_mapped
+    return address is not None and any(address in ip_network(proxy, strict=False) for proxy in proxies)
 
 
 def is_loopback_name(host: str) -> bool:

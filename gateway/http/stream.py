@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeAlias
 
-from agents.model.provider import TextDelta, ThinkingDelta
-from agents.turn import Retrying, ToolFinished, ToolStarted, TurnEvent
-from gateway.http.answers import cut, sync_json, to_bytes
-from gateway.http.api import GatewayApi
+from agents.turn import TurnEvent
+from gateway.http.answers import sync_json, to_bytes
+from gateway.http.api import Chats, GatewayApi
+from gateway.http.events import event_json
 from gateway.http.requests import ChatBody, SyncQuery
-from gateway.views import Refused, error_json, reply_json
+from gateway.views import OWNER, Beside, Refused, error_json, reply_json
 from memory.orders import SyncProgress
-from sessions.messages import JsonObject, ToolCall, text_of
+from sessions.messages import JsonObject
 
 KEEP_ALIVE_SECONDS = 15.0
 FIRST_EVENT_SECONDS = 0.2
@@ -31,38 +31,22 @@ def sse(event: str, data: JsonObject) -> bytes:
 
 
 def event_bytes(event: TurnEvent) -> bytes:
-    match event:
-        case TextDelta():
-            return sse("text", {"delta": event.text})
-        case ThinkingDelta():
-            return sse("thinking", {"delta": event.text})
-        case ToolStarted():
-            return sse("tool", _call(event.call) | {"state": "started"})
-        case ToolFinished():
-            outcome: JsonObject = {
-                "state": "finished",
-                "is_error": event.result.is_error,
-                "result": cut(text_of(event.result.parts)),
-            }
-            return sse("tool", _call(event.call) | outcome)
-        case Retrying():
-            return sse("retry", {"reason": event.reason, "seconds": event.seconds})
-
-
-def _call(call: ToolCall) -> JsonObject:
-    return {"id": call.id, "name": call.name, "arguments": call.arguments}
+    return sse(*event_json(event))
 
 
 Push: TypeAlias = Callable[[bytes], None]
 
 
-def live_turn(gateway: GatewayApi, body: ChatBody, *, keep_alive: float = KEEP_ALIVE_SECONDS) -> "Live":
+def live_turn(
+    chats: Chats, body: ChatBody, beside: Beside = OWNER, *, keep_alive: float = KEEP_ALIVE_SECONDS
+) -> "Live":
     async def work(push: Push) -> bytes:
-        reply = await gateway.chat(
+        reply = await chats.chat(
             agent=body.agent,
             session=body.session,
             text=body.text,
             on_event=lambda event: push(event_bytes(event)),
+            beside=beside,
         )
         return sse("done", reply_json(reply))
 
@@ -90,16 +74,23 @@ def live_sync(gateway: GatewayApi, query: SyncQuery) -> "Live":
 
 class Live:
     """Work under way and the bytes it has produced. `work` is given what takes the bytes of its events, and
-    gives its last one; it raises Refused. Closing this lets the work go on unheard where it is shielded."""
+    gives its last one; it raises Refused, and `failure` gives the last bytes then. Closing this lets the work
+    go on unheard where it is shielded."""
 
     def __init__(
-        self, work: Callable[[Push], Awaitable[bytes]], *, keep_alive: float = KEEP_ALIVE_SECONDS
+        self,
+        work: Callable[[Push], Awaitable[bytes]],
+        *,
+        keep_alive: float = KEEP_ALIVE_SECONDS,
+        failure: Callable[[Refused], bytes] = lambda refused: sse("error", _error(refused)),
     ) -> None:
         self._bytes = bytearray()
         self._news = asyncio.Event()
         self._ended = False
         self._keep_alive = keep_alive
+        self._failure = failure
         self._refused: Refused | None = None
+        self._heard = 0
         self._task = asyncio.create_task(self._run(work))
 
     async def begin(self) -> None:
@@ -112,7 +103,7 @@ class Live:
         except asyncio.CancelledError:
             self._task.cancel()
             raise
-        if self._refused and self._bytes.startswith(b"event: error"):
+        if self._refused and not self._heard:
             raise self._refused
 
     async def events(self) -> AsyncIterator[bytes]:
@@ -146,15 +137,16 @@ class Live:
             last = await work(self._push_before_end)
         except Refused as refused:
             self._refused = refused
-            self._end(sse("error", _error(refused)))
+            self._end(self._failure(refused))
         else:
             self._end(last)
         finally:
             if not self._ended:
-                self._end(sse("error", _error(BROKEN)))
+                self._end(self._failure(BROKEN))
 
     def _push_before_end(self, data: bytes) -> None:
         if not self._ended:
+            self._heard += 1
             self._push(data)
 
     def _end(self, last: bytes) -> None:

@@ -11,8 +11,9 @@ from agents.context_report import ContextReport, Part
 from agents.frame import FileSize
 from agents.model.catalog import ModelStatus
 from agents.turn import OnEvent
+from gateway.routing import api_session
 from gateway.usage_report import Group, UsageLine, UsageReport, usage_report
-from gateway.views import CallReport, ChatReply, Conversation, Refused, SaidHit, SaidResult
+from gateway.views import OWNER, Beside, CallReport, ChatReply, Conversation, Refused, SaidHit, SaidResult
 from memory.files import FileProblem
 from memory.hybrid import SearchHit, SearchResult
 from memory.orders import SyncProgress, SyncReport
@@ -58,6 +59,8 @@ class FakeGateway:
     stopped: list[SessionKey] = field(default_factory=list)
     finished: list[str] = field(default_factory=list)
     searches: list[tuple[str, str | None, int | None, float | None]] = field(default_factory=list)
+    beside: list[Beside] = field(default_factory=list)
+    obeyed: list[tuple[SessionKey, str]] = field(default_factory=list)
     running: dict[SessionKey, asyncio.Task[ChatReply]] = field(default_factory=dict)
 
     def agents(self) -> list[str]:
@@ -110,14 +113,16 @@ class FakeGateway:
         )
 
     async def chat(
-        self, *, agent: str | None, session: str | None, text: str, on_event: OnEvent | None = None
+        self,
+        *,
+        agent: str | None,
+        session: str | None,
+        text: str,
+        on_event: OnEvent | None = None,
+        beside: Beside = OWNER,
     ) -> ChatReply:
-        name = self._agent(agent)
-        key = (
-            SessionKey(agent=name, kind="api", peer=session)
-            if session
-            else SessionKey(agent=name, kind="main")
-        )
+        key = api_session(self._agent(agent), session)
+        self.beside.append(beside)
         task = asyncio.create_task(self._turn(key, text, on_event or _nobody))
         self.running[key] = task
         try:
@@ -138,6 +143,11 @@ class FakeGateway:
             snippet=f"somebody said {query}",
         )
         return SaidResult(hits=(hit,)[:limit], partial=False, warning=None)
+
+    async def obey(self, key: SessionKey, command: str) -> str:
+        self._agent(key.agent)
+        self.obeyed.append((key, command))
+        return f"obeyed {command}"
 
     async def memory_search(
         self, query: str, *, agent: str | None, max_results: int | None, min_score: float | None

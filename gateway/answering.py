@@ -184,7 +184,7 @@ class Answering:
                 key=running.items[0].id,
                 reply_to=self._ends.reply_to(running.items[0]),
                 types=admission.types,
-                shows=admission.shows,
+                shows=admission.shows and not self._ends.doubtful(running.items[0]),
                 pieces=self._writer.growing(channel.traits),
                 on_shown=self._shown(running.items[0]),
                 ids=self._ends.shown_ids(running.items[0]),

@@ -97,6 +97,11 @@ class Ends:
         else:
             await self._journal(lambda: self._outbox.unsent(key))
 
+    def doubtful(self, item: Item) -> bool:
+        """Whether a part of its answer may stand in the chat, and nobody knows under which id."""
+        known = self._outbox.get(item.id)
+        return known is not None and known.doubtful
+
     def shown_ids(self, item: Item) -> tuple[str, ...]:
         """The messages that a live view of its answer has put into the chat so far."""
         known = self._outbox.get(item.id)

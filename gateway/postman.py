@@ -5,7 +5,7 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeAlias, TypeVar
 
@@ -165,7 +165,7 @@ class Postman:
                 if error.ambiguous and not channel.traits.has_nonce:
                     logger.warning("a part may or may not have arrived, and is not sent twice: %s", error)
                     return await self._sent(delivery, "")
-                delivery = await self._unsent(delivery)
+                await self._unsent(delivery)
                 if (error.markup or error.too_long) and not plain and part.plain:
                     plain = True
                     continue
@@ -201,9 +201,10 @@ class Postman:
         await self._journal(lambda: self._outbox.sending(delivery.key))
         return await channel.send(message)
 
-    async def _unsent(self, delivery: Delivery) -> Delivery:
-        await self._journal(lambda: self._outbox.unsent(delivery.key))
-        return replace(delivery, doubtful=False)
+    async def _unsent(self, delivery: Delivery) -> None:
+        """It did not arrive this time. Whether it had arrived before, nobody knows more about than then."""
+        if not delivery.doubtful:
+            await self._journal(lambda: self._outbox.unsent(delivery.key))
 
     async def _sent(self, delivery: Delivery, message_id: str) -> Delivery:
         return await self._journal(lambda: self._outbox.sent(delivery.key, message_id))

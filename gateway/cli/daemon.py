@@ -12,6 +12,7 @@ from gateway import log
 from gateway.cli.place import Place
 from gateway.config import Config
 from gateway.credentials import gateway_token
+from gateway.frontage import secrets_in
 from gateway.home import HomeError
 from gateway.serve import serve
 
@@ -23,7 +24,7 @@ def run(place: Place, *, host: str | None, port: int | None) -> int:
     home = place.home
     home.ensure()
     token = gateway_token(home, config.gateway, make=lambda: secrets.token_urlsafe(32))
-    log.set_up(home.logs, level=config.gateway.log_level, secrets=(token, *_keys(config)))
+    log.set_up(home.logs, level=config.gateway.log_level, secrets=(token, *secrets_in(config)))
     typer.echo(f"clawd: starting on {home.path} ...")
 
     def on_ready(_: str) -> None:
@@ -46,14 +47,6 @@ def run(place: Place, *, host: str | None, port: int | None) -> int:
 def _over(config: Config, host: str | None, port: int | None) -> Config:
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     return config.model_copy(update={"gateway": config.gateway.model_copy(update=given)})
-
-
-def _keys(config: Config) -> list[str]:
-    memories = [config.memory_of(agent.id).search for agent in config.agents.list]
-    keys = [one.api_key for one in config.models.providers.values() if one.api_key]
-    keys += [one.api_key for one in memories if one.api_key]
-    keys += [value for one in memories for value in one.headers.values()]
-    return [key.get_secret_value() for key in keys]
 
 
 def _tell_address(place: Place, url: str) -> None:

@@ -209,6 +209,18 @@ async def test_a_part_of_which_nobody_knows_is_marked_where_it_could_be_seen_twi
         assert channel.texts == ["hello" if nonce else f"{REPEATED}\nhello"]
 
 
+async def test_a_doubt_outlives_a_failure(tmp_path: Path) -> None:
+    async with post(tmp_path) as scene:
+        scene.outbox.add(delivery())
+        scene.outbox.sending("k")
+    channel = FakeChannel()
+    channel.fails.append(SendError("not connected", retryable=True))
+    async with post(tmp_path, channel) as scene:
+        scene.postman.replay()
+        await scene.postman.settled()
+        assert channel.texts == [f"{REPEATED}\nhello"]
+
+
 async def test_messages_that_were_shown_live_become_the_parts(tmp_path: Path) -> None:
     async with post(tmp_path) as scene:
         for number in range(3):

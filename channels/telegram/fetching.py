@@ -1,0 +1,81 @@
+"""Files of people, from Telegram's server to a path."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+import httpx
+from telegram import Bot
+from telegram.error import BadRequest, TelegramError
+
+from channels.channel import FetchError
+from channels.telegram.errors import send_error
+
+PUBLIC_LIMIT = "Telegram hands out files of up to 20 MB to bots"
+
+
+async def fetched(bot: Bot, ref: str, into: Path, *, max_bytes: int, seconds: float) -> None:
+    """The file at `into` (0600), whole; nothing there when it fails. Raises FetchError."""
+    url = await _url_of(bot, ref, max_bytes)
+    timeout = httpx.Timeout(seconds, connect=seconds)
+    try:
+        async with (
+            httpx.AsyncClient(timeout=timeout) as client,
+            client.stream("GET", url) as answer,
+        ):
+            if answer.status_code != httpx.codes.OK:
+                raise FetchError(f"Telegram did not give the file out (HTTP {answer.status_code})")
+            await _store(answer, into, max_bytes)
+    except httpx.HTTPError as error:
+        raise FetchError(f"the file could not be fetched from Telegram ({type(error).__name__})") from error
+    except OSError as error:
+        raise FetchError(f"the file could not be stored: {error.strerror or error}") from error
+
+
+async def _url_of(bot: Bot, ref: str, max_bytes: int) -> str:
+    """It holds the token, and is for nobody to see."""
+    try:
+        file = await bot.get_file(ref)
+    except BadRequest as error:
+        if "too big" in error.message.lower():
+            raise FetchError(f"the file is too large: {PUBLIC_LIMIT}") from error
+        raise FetchError(f"Telegram no longer has the file ({error.message})") from error
+    except TelegramError as error:
+        raise FetchError(str(send_error(error))) from error
+    if file.file_size is not None and file.file_size > max_bytes:
+        raise FetchError(_too_large(max_bytes))
+    if not (file.file_path or "").startswith("http"):
+        raise FetchError(
+            "the Bot API server keeps the file where it cannot be fetched (it runs with --local)"
+        )
+    return file.file_path or ""
+
+
+async def _store(answer: httpx.Response, into: Path, max_bytes: int) -> None:
+    """Raises FetchError and OSError, after which there is no file."""
+    size, whole = 0, False
+    file: BinaryIO = await asyncio.to_thread(_opened, into)
+    try:
+        async for piece in answer.aiter_bytes(65_536):
+            size += len(piece)
+            if size > max_bytes:
+                raise FetchError(_too_large(max_bytes))
+            await asyncio.to_thread(file.write, piece)
+        whole = True
+    finally:
+        await asyncio.to_thread(_closed, file, into, whole)
+
+
+def _opened(path: Path) -> BinaryIO:
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+
+
+def _closed(file: BinaryIO, path: Path, whole: bool) -> None:  # noqa: FBT001 (for to_thread)
+    file.close()
+    if not whole:
+        path.unlink(missing_ok=True)
+
+
+def _too_large(max_bytes: int) -> str:
+    return f"the file is larger than the {max_bytes // 1_000_000} MB that are set"

@@ -122,8 +122,18 @@ def test_nesting_without_an_end_is_shown_as_text(markup: Markup, text: str) -> N
 
 
 @pytest.mark.parametrize("markup", MARKUPS)
+@pytest.mark.parametrize(
+    "text", ["> > 1. **_~~||word||~~_**", "```python\nword\n```", "- - - [word](http://x)"]
+)
+def test_a_limit_that_leaves_no_room_for_marks_still_shows_the_words(markup: Markup, text: str) -> None:
+    made = pieces(text, traits(markup, 14))
+    assert all(units(piece.text) <= 14 for piece in made)
+    assert "word" in letters("".join(piece.plain for piece in made))
+
+
+@pytest.mark.parametrize("markup", MARKUPS)
 def test_a_very_long_text_is_shown_whole(markup: Markup) -> None:
-    text = "**word** another\n\n" * 10_000
+    text = "**word** another\n\n" * 4_000
     shown = "".join(piece.plain for piece in pieces(text, traits(markup)))
     assert letters(shown) == letters(text)
 

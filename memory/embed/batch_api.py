@@ -126,7 +126,10 @@ class BatchApi:
                         raise PutOff("was told to stop its batch job, since there is something newer to do")
                     await asyncio.sleep(self._poll_seconds)
         except TimeoutError as error:
-            raise TooSlow(f"did not end its batch job within {self._job_seconds / 60:g} minutes") from error
+            raise TooSlow(
+                f"did not end its batch job within {self._job_seconds / 60:g} minutes "
+                "(memory.search.batch_api.timeout_minutes)"
+            ) from error
 
     async def _is_done(self, link: Link, name: str) -> bool:
         """A look that fails in passing is made again at the next time."""

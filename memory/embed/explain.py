@@ -31,12 +31,23 @@ class Asked:
 
 def unavailable(fault: Fault, asked: Asked, kind: Kind) -> MemoryUnavailable:
     """The whole message. `kind` says which time limit was in force."""
-    who = f"The embedding provider {asked.provider} ({asked.model} at {shown(asked.address)})"
+    who = _who(asked)
     if isinstance(fault, BadAnswer):
         return MemoryUnavailable(
             f"{who} answered with something else than embeddings: {fault}. {_odd(fault)}"
         )
     return MemoryUnavailable(f"{who} {fault}. {_advice(fault, asked, kind)}")
+
+
+def job_unavailable(fault: Fault, asked: Asked) -> MemoryUnavailable:
+    """The same of a batch job, in place of which passages can be embedded in the ordinary way."""
+    if isinstance(fault, Refused):
+        return unavailable(fault, asked, "document")
+    return MemoryUnavailable(f"{_who(asked)} {str(fault).rstrip('.')}.")
+
+
+def _who(asked: Asked) -> str:
+    return f"The embedding provider {asked.provider} ({asked.model} at {shown(asked.address)})"
 
 
 def no_key(asked: Asked) -> MemoryUnavailable:

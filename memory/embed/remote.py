@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from memory.embed.batch_api import BatchApi
 from memory.embed.batching import Batcher, Limits, Sender
 from memory.embed.embedder import Embedder, Kind, MemoryUnavailable, Vector
-from memory.embed.explain import Asked, no_key, unavailable
+from memory.embed.explain import Asked, job_unavailable, no_key, unavailable
 from memory.embed.faults import BadAnswer, Fault
 from memory.embed.recent import RecentVectors
 
@@ -124,7 +124,7 @@ class RemoteEmbedder:
             sender, _ = await self.opened()
             return self.learned(await self._bulk.embed(sender, sent, dims=self._dims, give_up=give_up))
         except Fault as fault:
-            raise unavailable(fault, self.asked, "document") from fault
+            raise job_unavailable(fault, self.asked) from fault
 
     async def aclose(self) -> None:
         """Close the connections. May be called again."""

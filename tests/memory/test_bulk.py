@@ -135,6 +135,8 @@ async def test_a_job_that_fails_leaves_the_ordinary_way_and_one_message(
     (warning,) = report.warnings
     assert "ordinary way" in warning
     assert end in warning
+    assert "network" not in warning
+    assert ".." not in warning
     write(notes, COUNT, first=COUNT)
     assert (await index.sync(accept=True)).waiting == 0
     assert len(server.batches.jobs) == 1

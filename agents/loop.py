@@ -54,13 +54,14 @@ class Loop:
 
     async def run(self, turn: Turn) -> Assistant:
         """The model's last message. Raises ModelError and TurnLimit; both leave a transcript that opens
-        cleanly, as does cancellation at any point."""
-        for rounds_left in range(self.max_rounds, -1, -1):
+        cleanly, as does cancellation at any point. Run again, after room was made, it goes on counting."""
+        for rounds_left in range(self.max_rounds - self.guard.rounds, -1, -1):
             answer = await self._ask()
             if is_empty(answer) and answer.stop == "stop":
                 answer = await self._ask()
             if not answer.calls:
                 return answer
+            self.guard.rounds += 1
             await self._run_calls(answer, turn, rounds_left=rounds_left)
             for said in await turn.steering():
                 await self.record(said)

@@ -24,7 +24,7 @@ class Taint:
     """Where content from outside came from that has entered a turn; empty at first, and it only grows."""
 
     def __init__(self, *sources: str) -> None:
-        self._sources = list(sources)
+        self._sources = list(dict.fromkeys(sources))
 
     def note(self, source: str) -> None:
         if source not in self._sources:

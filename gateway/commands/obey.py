@@ -25,6 +25,7 @@ from sessions.messages import Assistant, Usage
 from sessions.registry import SessionRecord
 
 MONTH = timedelta(days=29)
+_HOOKED = ("new", "reset", "resume", "compact", "approve", "deny")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,24 +49,24 @@ class Hooks:
     reset: Hook | None = None
     resume: Hook | None = None
     compact: Hook | None = None
+    approve: Hook | None = None
+    deny: Hook | None = None
     model: Hook | None = None
 
     def of(self, name: str) -> Hook | None:
-        match name:
-            case "new":
-                return self.new
-            case "reset":
-                return self.reset
-            case "resume":
-                return self.resume
-            case "compact":
-                return self.compact
-            case _:
-                return None
+        hooks = {
+            "new": self.new,
+            "reset": self.reset,
+            "resume": self.resume,
+            "compact": self.compact,
+            "approve": self.approve,
+            "deny": self.deny,
+        }
+        return hooks.get(name)
 
     @property
     def names(self) -> frozenset[str]:
-        return frozenset(name for name in ("new", "reset", "resume", "compact") if self.of(name))
+        return frozenset(name for name in _HOOKED if self.of(name))
 
 
 class Source(Protocol):

@@ -77,6 +77,22 @@ TABLE = (
         hooked=True,
     ),
     Command(
+        name="approve",
+        arguments="[ID [once|always]]",
+        who="owner",
+        control=True,
+        help="let through what was asked for; alone: what waits for you, and what is kept for good",
+        hooked=True,
+    ),
+    Command(
+        name="deny",
+        arguments="ID",
+        who="owner",
+        control=True,
+        help="refuse what was asked for, or take back what was kept for good",
+        hooked=True,
+    ),
+    Command(
         name="model",
         arguments="[name]",
         who="owner",

@@ -128,20 +128,19 @@ async def test_nobody_to_ask_is_a_denial(tmp_path: Path) -> None:
 
 async def test_a_script_that_changes_while_it_is_approved_is_not_run(tmp_path: Path) -> None:
     script = tmp_path / "workspace" / "deploy.sh"
-    desk = Desk(
-        tmp_path,
-        mode={"owner": "ask"},
-        meanwhile=lambda: script.write_text("#!/bin/sh\ntouch evil\n") and None,
-    )
-    script.write_text("#!/bin/sh\ntouch good\n")
 
-    for arguments in (
+    def rewrite() -> None:
+        script.write_text("#!/bin/sh\ntouch evil\n")
+
+    desk = Desk(tmp_path, mode={"owner": "ask"}, meanwhile=rewrite)
+    calls: list[JsonObject] = [
         {"command": "sh ./deploy.sh"},
         {"argv": ["sh", "deploy.sh"]},
         {"command": "sh deploy.sh $X"},
-    ):
+    ]
+    for arguments in calls:
         script.write_text("#!/bin/sh\n")
-        assert "was changed while" in await desk.refused(dict(arguments))
+        assert "was changed while" in await desk.refused(arguments)
     assert not (desk.workspace / "evil").exists()
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gateway.commands.table import TABLE, Who, commands, may, parse
 
-ALL = commands(hooks={"new", "reset", "resume", "compact"})
+ALL = commands(hooks={"new", "reset", "resume", "compact", "approve", "deny"})
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,12 @@ def test_a_command_without_anything_behind_it_is_for_the_model() -> None:
 @pytest.mark.parametrize(
     ("who", "allowed", "not_allowed"),
     [
-        ("owner", {"status", "usage", "whoami"}, set()),
-        ("known", {"status", "new", "stop", "help"}, {"usage", "memory", "context", "sessions", "model"}),
+        ("owner", {"status", "usage", "whoami", "approve", "deny"}, set()),
+        (
+            "known",
+            {"status", "new", "stop", "help"},
+            {"usage", "memory", "context", "sessions", "model", "approve", "deny"},
+        ),
         ("anyone", {"help", "whoami"}, {"status", "stop", "new", "usage"}),
     ],
     ids=["owner", "known", "anyone"],
@@ -78,7 +82,7 @@ def test_each_may_use_what_the_table_says(who: Who, allowed: set[str], not_allow
 def test_stop_and_status_overtake_and_what_changes_a_session_does_not() -> None:
     control = {command.name for command in TABLE if command.control}
 
-    assert {"stop", "status"} <= control
+    assert {"stop", "status", "approve", "deny"} <= control
     assert not control & {"new", "reset", "resume", "compact", "model"}
 
 

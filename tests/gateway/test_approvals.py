@@ -1,0 +1,260 @@
+"""Waiting for the owner's word: shown once, answered once, and never for ever."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from agents.tools.approval import ApprovalRequest, Decision, Remembered
+from channels.channel import SendError
+from gateway.approvals import MAX_PENDING, Approvals, Pending, fenced
+from gateway.commands.obey import Hooks
+from gateway.views import Refused
+from sessions.key import SessionKey
+from tests.fakes.protocols import FakeClock
+
+MAIN = SessionKey(agent="main", kind="main")
+TOUCH = ApprovalRequest(
+    tool="exec",
+    what="touch x",
+    why="It does not run unasked: touch x is not on the list.",
+    sender="ana",
+    cwd="/srv/work",
+    env=("HOME", "PATH"),
+    remember=Remembered(program="/usr/bin/touch"),
+)
+
+
+@dataclass
+class Desk:
+    approvals: Approvals
+    shown: "asyncio.Queue[Pending]"
+
+    async def asked(self, request: ApprovalRequest = TOUCH) -> "tuple[asyncio.Task[Decision], Pending]":
+        """A request under way, and what the conversation shows of it."""
+        task = asyncio.create_task(self.approvals.ask(MAIN, request, show=self.shown.put))
+        return task, await asyncio.wait_for(self.shown.get(), 30)
+
+
+@asynccontextmanager
+async def desk(folder: Path, new_id: Callable[[], str] | None = None) -> AsyncIterator[Desk]:
+    numbers = count(1)
+    with ThreadPoolExecutor(1) as executor:
+        approvals = Approvals(
+            folder / "approvals.jsonl",
+            clock=FakeClock(),
+            new_id=new_id or (lambda: f"id{next(numbers)}"),
+            executor=executor,
+        )
+        try:
+            yield Desk(approvals, asyncio.Queue())
+        finally:
+            approvals.close()
+
+
+async def test_a_request_shows_all_that_matters_and_how_to_answer(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        task, pending = await at.asked(replace(TOUCH, boxed=True))
+        await at.approvals.deny(MAIN, pending.id)
+        await task
+
+    assert pending.text == (
+        "🔐 **exec** needs the owner's approval (id1), asked by ana.\n"
+        "It does not run unasked: touch x is not on the list.\n"
+        "```\ntouch x\n```\n"
+        "In /srv/work, in the sandbox, with HOME, PATH.\n"
+        "`/approve id1`: once. `/approve id1 always`: `/usr/bin/touch` runs unasked, whatever its arguments. "
+        "`/deny id1`: no.\n"
+        "Without an answer it is denied after 120 s."
+    )
+    assert [choice.data for choice in pending.choices[0]] == [
+        "/approve id1 once",
+        "/approve id1 always",
+        "/deny id1",
+    ]
+
+
+@pytest.mark.parametrize("said", ["{}", "{} once", "{} ONCE"])
+async def test_approved_once(tmp_path: Path, said: str) -> None:
+    async with desk(tmp_path) as at:
+        task, pending = await at.asked()
+
+        assert await at.approvals.approve(MAIN, said.format(pending.id)) == "Approved id1."
+        assert (await task).kind == "once"
+        assert at.approvals.pending() == []
+        assert at.approvals.remembered("main") == []
+
+
+async def test_approved_for_good_stays_over_a_restart_and_can_be_taken_back(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        task, pending = await at.asked()
+        told = await at.approvals.approve(MAIN, f"{pending.id} always")
+        assert (await task).granted
+    async with desk(tmp_path) as at:
+        assert at.approvals.remembered("main") == [Remembered(program="/usr/bin/touch")]
+        assert at.approvals.remembered("work") == []
+        listed = await at.approvals.approve(MAIN, "")
+        assert "is asked again" in await at.approvals.deny(MAIN, "id2")
+        assert at.approvals.remembered("main") == []
+    async with desk(tmp_path) as at:
+        assert at.approvals.remembered("main") == []
+
+    assert "`/deny id2` ends that" in told
+    assert "- `id2` main: `/usr/bin/touch` runs unasked" in listed
+
+
+async def test_exact_words_are_kept_as_words(tmp_path: Path) -> None:
+    words = Remembered(words=("python3", "a b.py"))
+    async with desk(tmp_path) as at:
+        task, pending = await at.asked(replace(TOUCH, remember=words))
+        told = await at.approvals.approve(MAIN, f"{pending.id} always")
+        await task
+    async with desk(tmp_path) as at:
+        assert at.approvals.remembered("main") == [words]
+
+    assert "`python3 'a b.py'` runs unasked, exactly so" in told
+
+
+async def test_what_cannot_be_kept_is_approved_once_and_says_so(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        task, pending = await at.asked(replace(TOUCH, remember=None))
+
+        assert "once: this is no command" in await at.approvals.approve(MAIN, f"{pending.id} always")
+        assert (await task).kind == "once"
+        assert "always" not in pending.text
+        assert len(pending.choices[0]) == 2
+
+
+async def test_denied(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        task, pending = await at.asked()
+
+        assert await at.approvals.deny(MAIN, pending.id) == "Denied id1."
+        assert not (await task).granted
+
+
+async def test_silence_is_a_denial(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        task, pending = await at.asked(replace(TOUCH, seconds=0.05))
+        decision = await asyncio.wait_for(task, 30)
+
+        assert not decision.granted
+        assert "did not answer within 0.05 s" in decision.reason
+        with pytest.raises(Refused, match="Nothing waits under 'id1'"):
+            await at.approvals.approve(MAIN, pending.id)
+
+
+async def test_only_the_owner_decides(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        task, pending = await at.asked()
+        with pytest.raises(Refused, match="Only the owner"):
+            await at.approvals.decide(pending.id, Decision(kind="once"), "known")
+        assert not task.done()
+        await at.approvals.deny(MAIN, pending.id)
+        await task
+
+
+async def test_a_request_is_answered_once(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        task, pending = await at.asked()
+        await at.approvals.deny(MAIN, pending.id)
+        with pytest.raises(Refused, match="Nothing waits"):
+            await at.approvals.approve(MAIN, pending.id)
+
+        assert not (await task).granted
+
+
+@pytest.mark.parametrize("error", [SendError("gone"), OSError("full"), Refused("no", code="x", status=400)])
+async def test_what_cannot_be_shown_is_denied(tmp_path: Path, error: Exception) -> None:
+    async def show(_: Pending) -> None:
+        raise error
+
+    async with desk(tmp_path) as at:
+        decision = await at.approvals.ask(MAIN, TOUCH, show=show)
+
+        assert not decision.granted
+        assert "could not be shown" in decision.reason
+        assert at.approvals.pending() == []
+
+
+async def test_a_turn_that_is_stopped_takes_its_request_with_it(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        task, _ = await at.asked()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+        assert at.approvals.pending() == []
+
+
+async def test_too_many_requests_are_denied_at_once(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        tasks = [(await at.asked())[0] for _ in range(MAX_PENDING)]
+        decision = await at.approvals.ask(MAIN, TOUCH, show=at.shown.put)
+        for pending in at.approvals.pending():
+            await at.approvals.deny(MAIN, pending.id)
+        await asyncio.gather(*tasks)
+
+        assert "too much waits" in decision.reason
+
+
+async def test_two_requests_never_have_the_same_name(tmp_path: Path) -> None:
+    names = iter(["a", "a", "b"])
+    async with desk(tmp_path, lambda: next(names)) as at:
+        first, one = await at.asked()
+        second, other = await at.asked()
+        await at.approvals.deny(MAIN, one.id)
+        await at.approvals.approve(MAIN, other.id)
+
+        assert (one.id, other.id) == ("a", "b")
+        assert ((await first).granted, (await second).granted) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("command", "rest"), [("approve", "a b"), ("approve", "a once more"), ("deny", ""), ("deny", "a b")]
+)
+async def test_wrong_words_are_answered_with_the_right_ones(tmp_path: Path, command: str, rest: str) -> None:
+    async with desk(tmp_path) as at:
+        hook = at.approvals.approve if command == "approve" else at.approvals.deny
+        with pytest.raises(Refused, match=f"/{command} "):
+            await hook(MAIN, rest)
+
+
+async def test_the_list_says_what_waits(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        assert await at.approvals.approve(MAIN, "") == "Nothing waits for approval."
+        task, pending = await at.asked(replace(TOUCH, what="echo `id`\nrm x"))
+
+        assert await at.approvals.approve(MAIN, "") == (
+            "**Waiting for you**\n- `id1` exec in agent:main:main: `echo 'id'`"
+        )
+        await at.approvals.deny(MAIN, pending.id)
+        await task
+
+
+async def test_a_line_that_is_not_understood_lets_nothing_through(tmp_path: Path) -> None:
+    (tmp_path / "approvals.jsonl").write_text(
+        '{"type":"allow","id":"a","agent":"main","program":"","words":[],"at":"2026-05-01T08:00:00Z"}\n'
+        '{"type":"allow","id":"b","agent":"main","program":"/bin/x","words":["x"],"at":"2026-05-01T08:00:00Z"}\n'
+        '{"type":"allow","id":"c","agent":"main","program":"","words":["x",1],"at":"2026-05-01T08:00:00Z"}\n'
+        '{"type":"allow","id":"d"}\nnot json\n'
+        '{"type":"allow","id":"e","agent":"main","program":"/bin/e","words":[],"at":"2026-05-01T08:00:00Z"}\n'
+    )
+    async with desk(tmp_path) as at:
+        assert at.approvals.remembered("main") == [Remembered(program="/bin/e")]
+
+
+def test_nothing_in_a_text_ends_its_block() -> None:
+    assert fenced("a\n```\nb") == "````\na\n```\nb\n````"
+
+
+def test_the_commands_are_there_when_something_stands_behind_them() -> None:
+    async def hook(_: SessionKey, rest: str) -> str:
+        return rest
+
+    assert Hooks(approve=hook, deny=hook).names == {"approve", "deny"}
+    assert Hooks().names == frozenset()

@@ -29,6 +29,11 @@ def _texts(value: object) -> object:
     return tuple(map(_text_of, value)) if isinstance(value, (list, tuple)) else value
 
 
+def _switched(value: object) -> object:
+    """YAML's false and true, where off and all are meant."""
+    return {False: "off", True: "all"}[value] if isinstance(value, bool) else value
+
+
 Ids = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 """Ids as texts, given as numbers or texts. One that can be nobody's stays as it was written, and matches
 nobody (see channels.peer.entry_of)."""
@@ -102,7 +107,7 @@ class AccountSettings(Section):
         "all",
         description="whose words of a group an agent may see: all, those who may speak, and what these quote",
     )
-    allow_bots: Literal["off", "mentions", "all"] = Field(
+    allow_bots: Annotated[Literal["off", "mentions", "all"], BeforeValidator(_switched)] = Field(
         "off", description="other bots: never heard, when they mention us, or like people"
     )
     reactions: Literal["off", "own", "all"] = Field(

@@ -24,6 +24,7 @@ from gateway.routing import Route, Routes, route
 
 DEFAULT_ACK = "👀"
 MAX_COMPILED = 64
+OWN_CHATS = ("telegram", "whatsapp")
 
 _TRUST: Mapping[Standing, Trust] = {"owner": "owner", "known": "known", "group": "group", "unknown": "guest"}
 
@@ -97,8 +98,13 @@ class Access:
             ack_goes=settings.ack_reaction.remove_after_reply,
             types=settings.typing != "never" and meant,
             shows=settings.live_view == "edit",
-            queue=QueueSettings(debounce=timedelta(milliseconds=settings.debounce_ms)),
+            queue=self._queue(settings),
         )
+
+    def _queue(self, settings: AccountSettings) -> QueueSettings:
+        queue = self._rules.channels.queue
+        debounce = timedelta(milliseconds=settings.debounce_ms)
+        return QueueSettings(mode=queue.mode, cap=queue.cap, drop=queue.drop, debounce=debounce)
 
     def knows(self, address: Address, sender: Sender) -> Trust | None:
         """How far somebody is trusted who pressed, edited or reacted; None when they may not."""
@@ -158,6 +164,27 @@ class Access:
             self._executor, lambda: self.store.request(address.channel, address.account, who, sender.name)
         )
         return None if code is None else invitation(who, code, self._command)
+
+    def announcements(self, message: InboundMessage) -> list[tuple[Address, str]]:
+        """What the owners are told of a stranger who was invited, and where: without the code, on the same
+        account, on platforms where a person's id is the address of their direct chat."""
+        address, who = message.address, main_name(message.address.channel, message.sender)
+        waiting = [one for one in self.store.pending() if (one.channel, one.sender) == (address.channel, who)]
+        if not waiting or address.channel not in OWN_CHATS:
+            return []
+        text = announcement(
+            label_of(message.sender.name, who), address.channel, waiting[-1].id, self._command
+        )
+        owners = sorted(self._people(address).owners)
+        people = [
+            owner.removeprefix(f"{address.channel}:")
+            for owner in owners
+            if owner.startswith(f"{address.channel}:")
+        ]
+        return [
+            (Address(channel=address.channel, account=address.account, chat=one, kind="direct"), text)
+            for one in people
+        ]
 
     async def moved(self, event: ChatChanged) -> None:
         """A group has a new id; its settings, bindings and session stay. Raises Refused, OSError."""
@@ -221,6 +248,14 @@ def invitation(sender: str, code: str, command: str) -> str:
         "I do not know you yet, so I did not read this message. Whoever runs me can let you in with:\n\n"
         f"{command} pairing approve {code}\n\n"
         f"The code holds for one hour. Your id here is {sender}."
+    )
+
+
+def announcement(who: str, channel: str, request: str, command: str) -> str:
+    """What an owner is told of a stranger."""
+    return (
+        f"{who} asks on {channel} to be let in, and was given a code. If you know them, ask them for it and "
+        f"run `{command} pairing approve CODE`; if not, `{command} pairing deny {request}`, or do nothing."
     )
 
 

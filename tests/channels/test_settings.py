@@ -127,3 +127,8 @@ def test_b55_what_discord_may_refuse_to_tell_is_a_setting_each() -> None:
     }
     with pytest.raises(ValidationError, match="Extra inputs"):
         read({"discord": {"accounts": {"x": {"intents": {"everything": True}}}}})
+
+
+@pytest.mark.parametrize(("written", "meant"), [(False, "off"), (True, "all"), ("mentions", "mentions")])
+def test_bots_may_be_switched_like_a_lamp(written: object, meant: str) -> None:
+    assert read(telegram(allow_bots=written)).accounts["telegram", "default"].allow_bots == meant

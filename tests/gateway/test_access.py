@@ -97,6 +97,21 @@ async def test_a_stranger_is_told_once_and_let_in_by_the_code(house: House) -> N
     assert door.judge(said, command=False).trust == "known"
 
 
+async def test_owners_are_told_of_a_stranger_without_the_code(house: House) -> None:
+    door = house.door({}, owners=["telegram:7", "discord:8"])
+    said = message(direct())
+    assert door.announcements(said) == []
+    invited = await door.invite(said) or ""
+    code = invited.split("pairing approve ")[1].split()[0]
+
+    ((address, text),) = door.announcements(said)
+
+    assert (address.chat, address.kind) == ("7", "direct")
+    assert text.startswith("name of 5 (id 5) asks on telegram")
+    assert house.store.pending()[0].id in text
+    assert code not in text
+
+
 def test_an_owner_found_by_pairing_is_one_at_once(house: House) -> None:
     door = house.door({})
     code = house.store.request("telegram", "default", "5", "Ana")

@@ -11,6 +11,7 @@ from gateway.config.schema import walk
 from gateway.home import Home
 
 ROOT = Path(__file__).parents[3]
+EXAMPLE, MANUAL = example(), manual()
 KEYS = [(loc, key) for loc, key in walk(Config) if key.description or key.name]
 
 
@@ -65,8 +66,8 @@ def test_every_key_is_described_and_named_in_both(loc: tuple[str | int, ...], ke
     name = str(loc[-1])
 
     assert getattr(key, "description")  # noqa: B009 (an object in the table)
-    assert f"{name}:" in example()
-    assert f"`{name}`" in manual() or f".{name}" in manual() or f"## {name}" in manual()
+    assert f"{name}:" in EXAMPLE
+    assert f"`{name}`" in MANUAL or f".{name}" in MANUAL or f"## {name}" in MANUAL
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ lines with the evidence that stand, whole, in the text that is given back.
 
 import argparse
 import asyncio
-import importlib.util
 import statistics
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from bench import memsearched
 from bench.locomo import WHERE, Asked, Talk, talks
 from bench.pairs import pairs_table
 from bench.rivals import Procedure, Rivals
@@ -153,11 +153,17 @@ async def one_talk(talk: Talk, folder: Path, embedder: KeptVectors, *, alone: bo
     meanings = [Meaning(vector=one, floor=embedder.floor, ceiling=embedder.ceiling) for one in vectors]
     opened = Database(database)
     try:
-        return await opened.read(
+        scores = await opened.read(
             lambda connection: all_scores(connection, talk, meanings, None if alone else rivals)
         )
     finally:
         await opened.aclose()
+    if not alone and memsearched.is_installed():
+        questions = [asked.text for asked in talk.asked]
+        found = await memsearched.answers(workspace, folder, questions, embedder, count=MANY)
+        for asked, got in zip(talk.asked, found, strict=True):
+            _add(scores, {"memsearch": Shown(few=got[:6], many=got, chunks=got)}, asked)
+    return scores
 
 
 def all_scores(
@@ -210,8 +216,8 @@ async def conversations(path: Path, console: Console) -> None:
         await _halves(path, console, embedder, moved_back=True)
     finally:
         await embedder.aclose()
-    if importlib.util.find_spec("memsearch") is None:
-        console.print("memsearch is not installed here and was left out.")
+    if not memsearched.is_installed():
+        console.print(memsearched.MISSING)
 
 
 async def _halves(

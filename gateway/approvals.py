@@ -6,12 +6,15 @@ import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from agents.clock import Clock
 from agents.conversation import in_thread
-from agents.tools.approval import ApprovalRequest, Decision, Remembered, shown
+from agents.model.provider import TextDelta
+from agents.tools.approval import ApprovalRequest, Approve, Decision, Remembered, shown
+from agents.turn import OnEvent
 from channels.channel import SendError
 from channels.message import Choice
 from gateway.approvals_file import Kept, KeptFile
@@ -189,6 +192,15 @@ class Approvals:
         while (made := self._new_id()) in taken:
             pass
         return made
+
+
+def asked_in_text(approvals: Approvals, key: SessionKey, on_event: OnEvent) -> Approve:
+    """Asks where an answer is read as it is made: the request is a piece of its text."""
+
+    async def show(pending: Pending) -> None:
+        on_event(TextDelta(text=f"\n\n{pending.text}\n\n"))
+
+    return partial(approvals.ask, key, show=show)
 
 
 def kept_text(what: Remembered | None) -> str:

@@ -24,6 +24,7 @@ from agents.tools.tool import Tool
 from agents.visibility import notes_alone
 from agents.workspace import Workspace
 from gateway.accounts import Accounts
+from gateway.approvals import Approvals
 from gateway.config import Config
 from gateway.embedders import Embedders
 from gateway.endings import Endings
@@ -77,7 +78,7 @@ async def built(
         if write:
             stack.enter_context(HomeLock(home.lock_file))
             hide_from_children()
-        site = _site(config, home, environ, stack)
+        site = _site(config, home, environ, stack, write=write)
         endings = Endings.open(home.endings_file, alone=write)
         stack.callback(endings.close)
         histories = Histories.open(home.maintenance_file, alone=write)
@@ -114,7 +115,9 @@ def _roster(site: Site, settings: Sequence[AgentSettings], stack: AsyncExitStack
     return Roster(agents=agents, default=site.config.agents.default_id)
 
 
-def _site(config: Config, home: Home, environ: Mapping[str, str], stack: AsyncExitStack) -> Site:
+def _site(
+    config: Config, home: Home, environ: Mapping[str, str], stack: AsyncExitStack, *, write: bool
+) -> Site:
     """What all agents share, opened."""
     executor = ThreadPoolExecutor(1, thread_name_prefix="journal")
     owner = config.agents.resolve(config.agents.default_id)
@@ -128,6 +131,10 @@ def _site(config: Config, home: Home, environ: Mapping[str, str], stack: AsyncEx
     stack.push_async_callback(embedders.aclose)
     registry = Registry.open(home.registry_file, home.transcripts)
     stack.callback(registry.close)
+    approvals = Approvals(
+        home.approvals_file, clock=system_clock, new_id=_short_id, executor=executor, write=write
+    )
+    stack.callback(approvals.close)
     return Site(
         config=config,
         home=home,
@@ -138,6 +145,7 @@ def _site(config: Config, home: Home, environ: Mapping[str, str], stack: AsyncEx
         embedders=embedders,
         registry=registry,
         ledger=ledger,
+        approvals=approvals,
     )
 
 
@@ -157,7 +165,13 @@ def _gateway(site: Site, roster: Roster, endings: Endings) -> Gateway:
         max_text_chars=settings.max_text_chars,
         max_concurrent_turns=settings.max_concurrent_turns,
         version=version(),
+        approvals=site.approvals,
     )
+
+
+def _short_id() -> str:
+    """Six characters that a person can type and nobody can guess in time."""
+    return "".join(secrets.choice("abcdefghjkmnpqrstuvwxyz23456789") for _ in range(6))
 
 
 def _frontage(
@@ -225,7 +239,14 @@ def _agent(
     closed, readable = (site.home.path,), (site.home.media,)
     hands = (
         *file_tools(workspace, settings.tools, forbidden=closed, readable=readable),
-        *exec_tools(workspace, settings.tools, environ=site.environ, media=site.home.media, forbidden=closed),
+        *exec_tools(
+            workspace,
+            settings.tools,
+            environ=site.environ,
+            media=site.home.media,
+            forbidden=closed,
+            remembered=partial(site.approvals.remembered, settings.id),
+        ),
     )
     tools = (
         *(_told(hands, recall.own.stale) if recall else hands),

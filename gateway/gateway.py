@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
@@ -11,7 +12,9 @@ from zoneinfo import ZoneInfo
 from agents.clock import Clock
 from agents.conversation import BrokenTranscript, visible
 from agents.model.catalog import ModelStatus
+from agents.tools.approval import nobody_to_ask
 from agents.turn import OnEvent
+from gateway.approvals import Approvals, asked_in_text
 from gateway.commands.obey import Commands, FirstText, Hooks
 from gateway.commands.table import Typed
 from gateway.endings import Endings
@@ -59,8 +62,10 @@ class Gateway:
         max_text_chars: int,
         max_concurrent_turns: int,
         version: str,
+        approvals: Approvals | None = None,
     ) -> None:
         self.default_agent = roster.default
+        self.approvals = approvals
         self.models = models
         self.ready, self.draining = False, False
         self.lanes = Lanes(max_concurrent_turns)
@@ -103,13 +108,15 @@ class Gateway:
         )
 
     def _hooks(self) -> Hooks:
-        return SessionCommands(
+        hooks = SessionCommands(
             roster=self._roster,
             registry=self._registry,
             lifecycle=self.lifecycle,
             models=self.models,
             clock=self._clock,
         ).hooks()
+        waiting = self.approvals
+        return replace(hooks, approve=waiting.approve, deny=waiting.deny) if waiting else hooks
 
     def agents(self) -> list[str]:
         return list(self._roster.agents)
@@ -150,6 +157,8 @@ class Gateway:
         typed = self.commands.typed(command, who="owner")
         if typed is None:
             raise Refused(f"{command} is no command of clawd.", code="unknown_command", status=404)
+        if typed.command.control:
+            return (await self._obey(typed, key, _nobody)).reply
         return (await asyncio.shield(self.lanes.submit(key, partial(self._obey, typed, key, _nobody)))).reply
 
     def stop(self, key: SessionKey) -> bool:
@@ -228,6 +237,7 @@ class Gateway:
             sender=beside.sender,
             trust=beside.trust,
             context=beside.context,
+            approve=asked_in_text(self.approvals, key, on_event) if self.approvals else nobody_to_ask,
         )
         return await self.turns.answer(asked, on_event)
 

@@ -65,6 +65,11 @@ class Home:
         return self.journals / "outbox.jsonl"
 
     @property
+    def approvals_file(self) -> Path:
+        """What the owner has let through for good."""
+        return self.journals / "approvals.jsonl"
+
+    @property
     def media(self) -> Path:
         return self.path / "media"
 

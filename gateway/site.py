@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from agents.clock import Clock
+from gateway.approvals import Approvals
 from gateway.config import Config
 from gateway.embedders import Embedders
 from gateway.home import Home
@@ -26,3 +27,4 @@ class Site:
     embedders: Embedders
     registry: Registry
     ledger: Ledger
+    approvals: Approvals

@@ -12,7 +12,8 @@ from agents.conversation import BrokenTranscript, in_thread
 from agents.loop import TurnLimit
 from agents.model.provider import ModelError, TextDelta
 from agents.outcome import Outcome
-from agents.turn import OnEvent, Trust, Turn, nothing_more
+from agents.tools.approval import Approve, nobody_to_ask
+from agents.turn import OnEvent, Taint, Trust, Turn, nothing_more
 from agents.workspace import WorkspaceError
 from gateway.envelope import envelope
 from gateway.lanes import Lanes
@@ -39,6 +40,8 @@ class Asked:
     """What a turn answers. `label` is the sender's name outside private sessions, `context` what stands
     before the text and is no instruction; `ids` are the accepted messages that it is made of.
 
+    `approve` asks the owner; `outside` names content from outside that is in it already.
+
     `on_begin` is told the session's id before anything is written to its transcript. With `again`, the
     message stands there already: the turn had been cut off.
     """
@@ -51,6 +54,8 @@ class Asked:
     context: str = ""
     ids: tuple[str, ...] = ()
     steering: Callable[[], Awaitable[Sequence[User]]] = nothing_more
+    approve: Approve = nobody_to_ask
+    outside: tuple[str, ...] = ()
     on_begin: OnBegin = _unheard
     again: bool = False
 
@@ -130,6 +135,8 @@ class Turns:
             at=self._clock(),
             time_zone=agent.runtime.time_zone,
             steering=asked.steering,
+            approve=asked.approve,
+            taint=Taint(*asked.outside),
         )
 
     def _told(self, reply: ChatReply, before: str, after: str, on_event: OnEvent) -> ChatReply:

@@ -1,9 +1,11 @@
 """A whole gateway in a temporary folder: real files and index, a scripted model, the fake embedder."""
 
+import os
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -14,13 +16,16 @@ from agents.model.provider import AuthFailed, ModelError
 from agents.recall import Recall
 from agents.runtime import AgentRuntime
 from agents.scene import ChosenModel
-from agents.settings import AgentSettings
+from agents.settings import AgentSettings, ToolsSettings
+from agents.tools.exec import exec_tools
+from agents.tools.exec_rules import Memory
 from agents.tools.files import file_tools
 from agents.tools.memory import memory_tools
 from agents.tools.sessions import sessions_tools
 from agents.tools.tool import Tool
 from agents.transcripts import Transcripts
 from agents.workspace import Workspace
+from gateway.approvals import Approvals
 from gateway.budget import Budget, Budgeted
 from gateway.endings import Endings
 from gateway.gateway import Gateway
@@ -58,6 +63,21 @@ def _check(name: str, models: Sequence[ModelStatus]) -> None:
         raise AuthFailed(f"{name} cannot be used.")
 
 
+def _approvals(home: Home, clock: FakeClock, executor: ThreadPoolExecutor) -> Approvals:
+    names = count(1)
+    return Approvals(home.approvals_file, clock=clock, new_id=lambda: f"ok{next(names)}", executor=executor)
+
+
+def _hands(workspace: Workspace, tools: ToolsSettings | None, home: Home, remembered: Memory) -> list[Tool]:
+    if tools is None:
+        return file_tools(workspace, ToolsSettings())
+    environ, media, closed = {"PATH": os.defpath}, home.media, (home.path,)
+    return [
+        *file_tools(workspace, tools, forbidden=closed, readable=(media,)),
+        *exec_tools(workspace, tools, environ=environ, media=media, forbidden=closed, remembered=remembered),
+    ]
+
+
 @asynccontextmanager
 async def house(
     folder: Path,
@@ -70,14 +90,15 @@ async def house(
     window: int = 200_000,
     budget: Budget | None = None,
     models: Sequence[ModelStatus] = (),
+    tools: ToolsSettings | None = None,
 ) -> AsyncIterator[House]:
     """Opens on what an earlier house left in `folder`; pass another `first_session` then. Every name is a
-    model's, unless `models` says which ones are."""
+    model's, unless `models` says which ones are. With `tools`, commands can be run."""
     home = Home(folder / "home")
     home.ensure()
     clock = FakeClock()
     numbers = count(first_session)
-    with ThreadPoolExecutor(1) as executor:
+    with ThreadPoolExecutor(1) as executor, closing(_approvals(home, clock, executor)) as approvals:
         registry = Registry.open(home.registry_file, home.transcripts)
         endings = Endings.open(home.endings_file)
         ledger = Ledger(home.journals, executor=executor, clock=clock, budget=budget)
@@ -99,6 +120,7 @@ async def house(
                 max_text_chars=1_000,
                 max_concurrent_turns=4,
                 version="1.2.3",
+                approvals=approvals,
             ),
             roster=roster,
             home=home,
@@ -132,7 +154,7 @@ async def house(
                 settings=MemorySettings(),
                 embedder=FakeEmbedder(),
             )
-            settings = AgentSettings(id=name)
+            settings = AgentSettings(id=name, tools=tools or ToolsSettings())
             recall = Recall(own=index, others={}, max_results=6, min_score=0.35)
             transcripts = Transcripts(home.transcripts(name), redact=redact, max_line_bytes=1 << 20)
             text = SessionsText(database=home.sessions_database(name), talks=transcripts)
@@ -153,7 +175,7 @@ async def house(
                         executor=executor,
                     ),
                     tools=(
-                        *file_tools(workspace, settings.tools),
+                        *_hands(workspace, tools, home, partial(approvals.remembered, name)),
                         *memory_tools(recall),
                         *sessions_tools(archive),
                         *extra_tools,

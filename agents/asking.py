@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from tenacity import (
     AsyncRetrying,
@@ -23,9 +24,12 @@ from agents.model.provider import (
     Restarted,
     TextDelta,
     ThinkingDelta,
+    ThinkingDropped,
 )
-from agents.turn import OnEvent, Retrying
+from agents.turn import Retrying, TurnEvent
 from sessions.messages import Assistant
+
+Heard: TypeAlias = Callable[[TurnEvent | ThinkingDropped], None]
 
 LONGEST_WAIT = 60.0
 LONGEST_TRYING = 180.0
@@ -38,7 +42,7 @@ class Asker:
 
     provider: ModelProvider
     max_retries: int
-    on_event: OnEvent = lambda _: None
+    on_event: Heard = lambda _: None
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     said: list[str] = field(default_factory=list)
 
@@ -79,7 +83,7 @@ class Asker:
                     case TextDelta(text=text):
                         self.said.append(text)
                         self.on_event(event)
-                    case ThinkingDelta():
+                    case ThinkingDelta() | ThinkingDropped():
                         self.on_event(event)
                     case Restarted(reason=reason):
                         self.said.clear()

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from agents.asking import Asker
 from agents.clock import Clock
 from agents.model.provider import ModelError, ModelRequest
 from agents.scene import ChosenModel, Scene
@@ -150,8 +149,7 @@ class Compactor:
 
     async def _ask(self, scene: Scene, chosen: ChosenModel, request: ModelRequest) -> Assistant:
         """An answer with text; calls of tools in it are left out."""
-        answer = await Asker(provider=chosen.provider, max_retries=chosen.max_retries).ask(request)
-        scene.on_answer(answer, "compaction", scene.turn.key, scene.turn.session_id)
+        answer = await scene.ask("compaction", request, of=chosen, at=self.clock())
         if not answer.text.strip():
             raise EmptySummary(f"{chosen.name} answered with no summary. The conversation stays as it is.")
         return replace(answer, parts=(Text(text=answer.text.strip()),), stop="stop")

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from agents.asking import Asker
+from agents.asking import Asker, Heard
 from agents.clock import Clock
 from agents.model.provider import BadPairing, ContextOverflow, ModelError, ModelProvider, ModelRequest
 from agents.model.wire import INVALID
@@ -13,7 +13,7 @@ from agents.repeats import RepeatGuard
 from agents.tools.approval import ApprovalRequest, Decision
 from agents.tools.framing import boundary_of, framed
 from agents.tools.tool import Tool, ToolError, ToolOutput
-from agents.turn import OnEvent, ToolFinished, ToolStarted, Turn
+from agents.turn import ToolFinished, ToolStarted, Turn
 from sessions.messages import Assistant, Image, Message, StopReason, Text, ToolCall, ToolResult
 
 UNTRUSTED = "untrusted"
@@ -42,7 +42,7 @@ class Loop:
     tools: Mapping[str, Tool]
     request: Callable[[], ModelRequest]
     record: Callable[[Message], Awaitable[None]]
-    on_event: OnEvent
+    on_event: Heard
     clock: Clock
     max_rounds: int
     max_retries: int

@@ -167,7 +167,7 @@ class Maintainer:
             tools={name: Guarded(tool, file) for name, tool in self.runtime.upkeep.tools.items()},
             request=scene.request,
             record=scene.recorder("maintenance"),
-            on_event=lambda _: None,
+            on_event=scene.hearing(),
             clock=self.clock,
             max_rounds=ROUNDS,
             max_retries=scene.chosen.max_retries,

@@ -177,7 +177,7 @@ class AgentRuntime:
             tools=self._tools,
             request=scene.request,
             record=scene.recorder("turn"),
-            on_event=on_event,
+            on_event=scene.hearing(on_event),
             clock=self._clock,
             max_rounds=self.settings.max_rounds,
             max_retries=scene.chosen.max_retries,

@@ -1,15 +1,19 @@
 """A turn with everything around it: the open conversation, the model that answers, and how to ask it."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TypeAlias
 
+from agents.aside import Aside, unthought
+from agents.asking import Asker, Heard
 from agents.conversation import Conversation
 from agents.frame import asked_entry, asked_instead
 from agents.model.failover import Link, link_of
-from agents.model.provider import ModelProvider, ModelRequest
+from agents.model.growing import begins_with
+from agents.model.provider import ModelProvider, ModelRequest, ThinkingDropped
 from agents.model.spelling import Spelling
-from agents.turn import Turn
+from agents.turn import OnEvent, Turn, TurnEvent
 from sessions.entries import Custom
 from sessions.key import SessionKey
 from sessions.messages import Assistant, Message
@@ -57,6 +61,7 @@ class Scene:
     blank: ModelRequest
     overhead: int
     on_answer: OnAnswer
+    dropped: list[ThinkingDropped] = field(default_factory=list)
 
     def request(self) -> ModelRequest:
         """The next request."""
@@ -66,13 +71,64 @@ class Scene:
         """Records messages, and tells of the answers among them what they were for."""
 
         async def record(message: Message) -> None:
-            if isinstance(message, Assistant) and (asked := self._asked_another(message)):
-                await self.conversation.append(asked, message.at)
+            if isinstance(message, Assistant):
+                await self.conversation.append_all(self._beside(message), message.at)
             await self.conversation.record(message)
             if isinstance(message, Assistant):
                 self.on_answer(message, origin, self.turn.key, self.turn.session_id)
 
         return record
+
+    def hearing(self, on_event: OnEvent = lambda _: None) -> Heard:
+        """Listens for a listener, and remembers what the transcript must say beside the answer."""
+
+        def heard(event: TurnEvent | ThinkingDropped) -> None:
+            if isinstance(event, ThinkingDropped):
+                self.dropped.append(event)
+            else:
+                on_event(event)
+
+        return heard
+
+    async def ask(self, origin: str, request: ModelRequest, *, of: ChosenModel, at: datetime) -> Assistant:
+        """A question beside the conversation, recorded for those who want to see it again. Raises ModelError
+        and OSError."""
+        answer: Assistant | None = None
+        asker = Asker(provider=of.provider, max_retries=of.max_retries, on_event=self.hearing())
+        try:
+            answer = await asker.ask(request)
+        finally:
+            await self.conversation.append_all(self._aside(origin, request, of, answer), at)
+        self.on_answer(answer, origin, self.turn.key, self.turn.session_id)
+        return answer
+
+    def _aside(
+        self, origin: str, request: ModelRequest, of: ChosenModel, answer: Assistant | None
+    ) -> list[Custom]:
+        seen = self.conversation.messages
+        behind = request.system == self.blank.system and begins_with(request.messages, seen)
+        link = link_of(of.links, answer) if answer else None
+        limit = (link.max_output if link else of.max_output) or request.max_tokens
+        aside = Aside(
+            origin=origin,
+            provider=link.provider if link else of.provider_name,
+            model=link.model if link else of.model,
+            spelling=link.spelling if link else of.spelling,
+            max_tokens=min(request.max_tokens, limit),
+            behind=behind,
+            asked=request.messages[len(seen) :] if behind else request.messages,
+        )
+        return [*self._unthought(), aside.entry()]
+
+    def _beside(self, answer: Assistant) -> list[Custom]:
+        asked = self._asked_another(answer)
+        return [*([asked] if asked else []), *self._unthought()]
+
+    def _unthought(self) -> list[Custom]:
+        """That the vendor took the thinking of earlier answers no more, if it did not."""
+        told = [unthought()] if self.dropped else []
+        self.dropped.clear()
+        return told
 
     def _asked_another(self, answer: Assistant) -> Custom | None:
         """That an answer came from another model of the chain than the transcript says: the frame stays that

@@ -5,7 +5,6 @@ import logging
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.asking import Asker
 from agents.daily import leave
 from agents.model.provider import ModelError, ModelRequest
 from agents.scene import Scene
@@ -58,11 +57,8 @@ class SessionNote:
         )
         try:
             async with asyncio.timeout(TITLE_SECONDS):
-                answer = await Asker(
-                    provider=scene.chosen.provider, max_retries=scene.chosen.max_retries
-                ).ask(request)
+                answer = await scene.ask("note", request, of=scene.chosen, at=scene.turn.at)
         except (ModelError, TimeoutError) as error:
             logger.warning("the note of %s is named by its hour: %s", scene.turn.key, error)
             return None
-        scene.on_answer(answer, "note", scene.turn.key, scene.turn.session_id)
         return answer.text

@@ -173,7 +173,7 @@ class Upkeep:
             tools=guarded(self.tools, day),
             request=lambda: replace(scene.request(), model=chosen.model),
             record=scene.recorder("flush"),
-            on_event=lambda _: None,
+            on_event=scene.hearing(),
             clock=self.clock,
             max_rounds=FLUSH_ROUNDS,
             max_retries=chosen.max_retries,

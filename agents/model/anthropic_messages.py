@@ -14,7 +14,7 @@ from agents.model.catalog import ModelFacts, variable
 from agents.model.errors import failure_of
 from agents.model.growing import Growing
 from agents.model.prices import priced
-from agents.model.provider import Done, ModelError, ModelEvent, ModelRequest
+from agents.model.provider import Done, ModelError, ModelEvent, ModelRequest, ThinkingDropped
 from sessions.messages import Thinking
 
 ADDRESS = "https://api.anthropic.com"
@@ -57,7 +57,11 @@ class AnthropicMessages:
         asked = self._asked(request.model)
         answer = AnthropicAnswer()
         try:
-            async with await self._open(request, facts) as events:
+            opened = await self._open(request, facts)
+            if opened is None:
+                yield ThinkingDropped()
+                opened = await self._post(request, facts, keep_thinking=False)
+            async with opened as events:
                 async for event in events:
                     for made in answer.feed(event):
                         yield made
@@ -75,13 +79,16 @@ class AnthropicMessages:
     async def aclose(self) -> None:
         await self._client.close()
 
-    async def _open(self, request: ModelRequest, facts: ModelFacts) -> anthropic.AsyncStream[object]:
+    async def _open(
+        self, request: ModelRequest, facts: ModelFacts
+    ) -> anthropic.AsyncStream[object] | None:
+        """None when the vendor takes the thinking of this history no more."""
         try:
             return await self._post(request, facts, keep_thinking=True)
         except anthropic.BadRequestError as error:
             if _VOID_THINKING not in str(error) or not _has_thinking(request):
                 raise
-        return await self._post(request, facts, keep_thinking=False)
+            return None
 
     async def _post(
         self, request: ModelRequest, facts: ModelFacts, *, keep_thinking: bool

@@ -70,7 +70,12 @@ class Restarted:
     reason: str
 
 
-ModelEvent: TypeAlias = TextDelta | ThinkingDelta | CallStarted | Restarted | Done
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThinkingDropped:
+    """The vendor refused the thinking of earlier answers; the request goes on without it."""
+
+
+ModelEvent: TypeAlias = TextDelta | ThinkingDelta | CallStarted | Restarted | ThinkingDropped | Done
 
 
 class ModelError(Exception):

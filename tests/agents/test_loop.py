@@ -13,6 +13,7 @@ from agents.model.provider import (
     Overloaded,
     RateLimited,
     TextDelta,
+    ThinkingDropped,
 )
 from agents.tools.approval import ApprovalRequest, Decision
 from agents.tools.tool import ToolError, ToolOutput
@@ -42,7 +43,7 @@ class Stage:
     model: ScriptedModel
     tools: list[FakeTool] = field(default_factory=lambda: [FakeTool()])
     recorded: list[Message] = field(default_factory=lambda: [ASKED])
-    events: list[TurnEvent] = field(default_factory=list)
+    events: list[TurnEvent | ThinkingDropped] = field(default_factory=list)
     slept: list[float] = field(default_factory=list)
 
     def loop(self, *, max_rounds: int = 5, max_retries: int = 2, tool_timeout: float = 5) -> Loop:

@@ -19,6 +19,7 @@ from sessions.key import SessionKey
 from sessions.messages import JsonObject, Usage, text_of
 from sessions.settings import SessionsSettings
 from sessions.summary import HEADINGS
+from sessions.transcript import Transcript
 from tests.fakes.house import house
 from tests.fakes.model_script import Call, Calls, Fail, RateLimited, Say
 from tests.fakes.modelserver import ModelServer
@@ -116,6 +117,19 @@ async def test_every_request_of_a_long_conversation_is_rebuilt_byte_for_byte(
         assert rebuilt_one == sent_one, f"request {number}"
 
 
+async def test_a_second_try_without_thinking_is_rebuilt_as_it_was_answered(tmp_path: Path) -> None:
+    void = "Invalid `signature` in `thinking` block. The block is bound to a different conversation."
+    async with ModelServer() as server, living(tmp_path, server, "anthropic", thinking="low") as gateway:
+        server.script += [Say("Hello.", thinking="They greet me."), Fail(status=400, message=void)]
+        server.script += [Say("Fine."), Say("Yes.")]
+        await say(gateway, "hello", "and now?", "still fine?")
+        found, sent = await rebuilt(gateway), [one.body for one in server.requests]
+
+    assert len(sent) == 4
+    assert b"They greet me." in sent[1]
+    assert found == [sent[0], *sent[2:]]
+
+
 async def test_a_request_is_rebuilt_the_same_under_another_configuration(tmp_path: Path) -> None:
     async with ModelServer() as server:
         async with living(tmp_path, server, "openai") as gateway:
@@ -165,12 +179,14 @@ async def test_pruning_saving_and_shortening_are_replayed_as_they_were_recorded(
         scene.model.script = [Says("after"), Says("later")]
         await say(scene.gateway, "e", "f")
         await scene.gateway.lanes.drain(10)
-        sent = [request for request in scene.model.requests if not _asks_for_a_summary(request)]
+        sent = scene.model.requests
         entries = await scene.gateway.entries(MAIN)
         stored = scene.transcript("session-1")
 
-    assert len(sent) == len(scene.model.requests) - 1
-    assert [replay(entries, one).request for one in past_calls(entries)] == sent
+    found = past_calls(entries)
+    assert [replay(entries, one).request for one in found] == sent
+    assert [one.origin for one in found].count("compaction") == 1
+    assert sum(_asks_for_a_summary(request) for request in sent) == 1
     assert all(f'"{kind}"' in stored for kind in ("clawd.pruning", "compaction", "clawd.flush"))
 
 
@@ -197,3 +213,43 @@ async def test_saving_with_another_model_is_replayed_as_that_models(tmp_path: Pa
 
 def _asks_for_a_summary(request: ModelRequest) -> bool:
     return all(heading in text_of(request.messages[-1].parts) for heading in HEADINGS)
+
+
+@pytest.mark.parametrize("vendor", MODELS)
+async def test_a_long_life_with_summaries_notes_edits_and_restarts_is_rebuilt_byte_for_byte(
+    tmp_path: Path, vendor: str
+) -> None:
+    """Compactions in place, asked once more, failed and in stages; a note's name; saving, edits, restarts."""
+    workspace = tmp_path / "home" / "workspace"
+    whole = "\n\n".join(f"## {heading}\nthe boat PT-4471 lies at dock 9" for heading in HEADINGS)
+    async with ModelServer() as server:
+        async with living(tmp_path, server, vendor, thinking="low") as gateway:
+            for number in range(6):
+                server.script.append(Say(f"The boat PT-447{number} lies at dock {number}. " * 800))
+                await say(gateway, f"where is boat {number}?")
+            server.script += [Say("NO_REPLY"), Say("too short to be a summary"), Say(whole), Say("Go on.")]
+            await say(gateway, "/compact what matters are boats", "go on")
+        (workspace / "USER.md").write_text("The owner is called Ana.\n")
+        async with living(tmp_path, server, vendor, thinking="low") as gateway:
+            for number in range(6):
+                server.script.append(Say(f"The ship of captain Okonkwo {number} is late. " * 800))
+                await say(gateway, f"and ship {number}?")
+            server.script += [Say("NO_REPLY"), Fail(status=400), Say("Still here.")]
+            with pytest.raises(Refused):
+                await say(gateway, "/compact")
+            await say(gateway, "still there?")
+            server.script += [Say("boats-and-docks")]
+            await say(gateway, "/new")
+            await gateway.lanes.drain(10)
+        (path,) = (tmp_path / "home").glob("agents/main/sessions/*.jsonl")
+        transcript = Transcript.open(path, max_line_bytes=1 << 24)
+        entries = transcript.entries
+        transcript.close()
+        found = [replay(entries, one) for one in past_calls(entries)]
+        sent = [one.body for one in server.requests]
+
+    assert [one.call.origin for one in found].count("compaction") >= 3
+    assert [one.call.origin for one in found].count("note") == 1
+    assert len(found) == len(sent)
+    for number, (one, body) in enumerate(zip(found, sent, strict=True)):
+        assert one.body == body, f"request {number}, {one.call.origin}"

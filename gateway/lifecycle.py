@@ -118,7 +118,7 @@ class Lifecycle:
     def _stale(self, record: SessionRecord, now: datetime) -> Staleness | None:
         zone = self._roster.of(record.key.agent).runtime.time_zone
         rule = rule_for(self._settings.reset, record.key, time_zone=zone)
-        return is_stale(record.started_at, record.last_seen_at, now, rule)
+        return is_stale(record.started_at, record.last_person_at, now, rule)
 
     async def _again(self, record: SessionRecord, now: datetime) -> SessionRecord:
         """A session in which nothing was said begins anew without ending."""

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 
 from agents.clock import Clock
@@ -97,7 +98,7 @@ class Turns:
                 said = None if asked.again else self.user(asked, turn.time_zone)
                 outcome = await agent.runtime.respond(turn, said, on_event=on_event)
             finally:
-                await self._touch(agent, current.record)
+                await self._touch(agent, current.record, turn.at)
         except asyncio.CancelledError as error:
             logger.info("turn of %s: stopped", key)
             raise Refused("Stopped.", code="stopped", status=409) from error
@@ -115,7 +116,7 @@ class Turns:
             self._lanes.submit(key, partial(self._maintain, agent, turn), yields=outcome.due.yields)
         return self._told(_reply(current.record, outcome), current.notice, outcome.notice, on_event)
 
-    def user(self, asked: Asked, time_zone: str) -> User:
+    def user(self, asked: Asked) -> User:
         """The message as the transcript holds it."""
         stamp = envelope(self._clock(), time_zone=time_zone, sender=asked.label)
         head = f"{asked.context}\n{stamp}" if asked.context else stamp
@@ -155,10 +156,11 @@ class Turns:
         except (ModelError, TurnLimit, WorkspaceError, OSError) as error:
             logger.warning("upkeep of %s failed: %s", turn.key, error)
 
-    async def _touch(self, agent: Agent, record: SessionRecord) -> None:
+    async def _touch(self, agent: Agent, record: SessionRecord, person_at: datetime) -> None:
         messages = agent.runtime.conversations.count(record.session_id) or record.messages
         now = self._clock()
-        await in_thread(self._executor, lambda: self._registry.touch(record.key, now, messages))
+        touch = partial(self._registry.touch, record.key, now, messages, person_at=person_at)
+        await in_thread(self._executor, touch)
         if agent.recall is not None and agent.remembers_talk:
             agent.recall.own.stale()
 

@@ -4,6 +4,7 @@ All that is known of it stands in the transcript: the instruction as a message t
 behind each attempt a fact with its outcome. A cycle is what lies between two compactions.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -52,7 +53,7 @@ class FlushState:
     `flushed_at` is the number of compactions at the last attempt that came to an end, None when there was
     none; `interruptions` counts those of this cycle that did not. `bytes_at` is the transcript's size at
     the last one. `unsaved` turns are messages of people since the last one that succeeded. `outcome` and
-    `error` are those of the last attempt.
+    `error` are those of the last attempt. `saved` and `failed` count attempts of the whole session.
     """
 
     compactions: int = 0
@@ -62,6 +63,8 @@ class FlushState:
     interruptions: int = 0
     outcome: FlushOutcome | None = None
     error: str = ""
+    saved: int = 0
+    failed: int = 0
 
     @property
     def attempted(self) -> bool:
@@ -102,7 +105,7 @@ def flush_state(entries: Sequence[Entry]) -> FlushState:
     compactions = unsaved = bytes_at = begun = ended = 0
     flushed_at: int | None = None
     outcome: FlushOutcome | None = None
-    error = ""
+    error, outcomes = "", Counter[str]()
     for entry in entries:
         body = entry.body
         if isinstance(body, Said):
@@ -114,6 +117,7 @@ def flush_state(entries: Sequence[Entry]) -> FlushState:
             begun += body.kind == FLUSH_KIND
         elif isinstance(body, Custom) and body.kind == FLUSH_KIND:
             outcome = _outcome(body.data)
+            outcomes[outcome] += 1
             error = str(body.data.get("error") or "")
             if outcome != "interrupted":
                 ended += 1
@@ -129,6 +133,8 @@ def flush_state(entries: Sequence[Entry]) -> FlushState:
         interruptions=max(0, begun - ended),
         outcome=outcome,
         error=error,
+        saved=outcomes["saved"],
+        failed=outcomes["failed"],
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from sessions.codec import iso
 from sessions.journal import Journal, set_aside
 from sessions.key import BadSessionKey, SessionKey
-from sessions.messages import JsonObject
+from sessions.messages import Json, JsonObject
 
 _SLACK = 2_000
 
@@ -19,13 +19,15 @@ logger = logging.getLogger("clawd.sessions")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRecord:
-    """The current session of a key. `messages` counts what people and models said in it."""
+    """The current session of a key. `messages` counts what people and models said in it; `last_person_at` is
+    when a person last said something, None while nobody has (or an older version wrote the record)."""
 
     key: SessionKey
     session_id: str
     started_at: datetime
     last_seen_at: datetime
     messages: int
+    last_person_at: datetime | None = None
 
 
 class Registry:
@@ -93,7 +95,10 @@ class Registry:
         """
         with self._lock:
             known = self._by_id[session_id]
-            return self._record(replace(known, started_at=at, last_seen_at=max(at, known.last_seen_at)))
+            begun = replace(
+                known, started_at=at, last_seen_at=max(at, known.last_seen_at), last_person_at=None
+            )
+            return self._record(begun)
 
     def transcript(self, record: SessionRecord) -> Path:
         """Where the session's transcript is, or will be."""
@@ -105,15 +110,20 @@ class Registry:
         with self._lock:
             return self._record(record)
 
-    def touch(self, key: SessionKey, at: datetime, messages: int) -> SessionRecord:
-        """Note that the key's session was used, and how many messages it now has in all.
+    def touch(
+        self, key: SessionKey, at: datetime, messages: int, *, person_at: datetime | None = None
+    ) -> SessionRecord:
+        """Note that the key's session was used, how many messages it now has in all, and when a person said
+        something in it, if one did.
 
-        `last_seen_at` never goes back. Raises KeyError when the key has no session, and OSError; then
+        Times never go back. Raises KeyError when the key has no session, and OSError; then
         nothing has changed.
         """
         with self._lock:
             known = self._records[key]
-            return self._record(replace(known, last_seen_at=max(at, known.last_seen_at), messages=messages))
+            spoke = max((t for t in (known.last_person_at, person_at) if t is not None), default=None)
+            seen = max(at, known.last_seen_at)
+            return self._record(replace(known, last_seen_at=seen, messages=messages, last_person_at=spoke))
 
     def close(self) -> None:
         self._journal.close()
@@ -172,6 +182,7 @@ def _record_json(record: SessionRecord) -> JsonObject:
         "startedAt": iso(record.started_at),
         "lastSeenAt": iso(record.last_seen_at),
         "messages": record.messages,
+        **({"lastPersonAt": iso(record.last_person_at)} if record.last_person_at else {}),
     }
 
 
@@ -192,8 +203,13 @@ def _record_of(stored: JsonObject) -> SessionRecord | None:
                     started_at=datetime.fromisoformat(started_at),
                     last_seen_at=datetime.fromisoformat(last_seen_at),
                     messages=messages,
+                    last_person_at=_time_or_none(stored.get("lastPersonAt")),
                 )
             except (BadSessionKey, ValueError):
                 return None
         case _:
             return None
+
+
+def _time_or_none(stored: Json) -> datetime | None:
+    return datetime.fromisoformat(stored) if isinstance(stored, str) else None

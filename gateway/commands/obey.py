@@ -20,6 +20,7 @@ from gateway.views import Refused
 from memory.hybrid import SearchResult
 from memory.status import IndexStatus
 from sessions.entries import Entry, Said
+from sessions.flush import flush_state
 from sessions.key import SessionKey
 from sessions.messages import Assistant, Usage
 from sessions.registry import SessionRecord
@@ -195,6 +196,7 @@ class Commands:
 
     async def _usage(self, key: SessionKey) -> str:
         insight, today = self._source.insight, self._clock().astimezone(self._zone).date()
+            saving=flush_state(entries),
         month = await insight.usage(by="origin", since=today - MONTH)
         days = await insight.usage(by="day", since=today)
         sessions = await insight.usage(by="session", since=None)

@@ -12,6 +12,7 @@ from gateway.commands.table import Command
 from gateway.usage_report import UsageReport, UsageRow
 from memory.hybrid import SearchResult
 from memory.status import IndexStatus
+from sessions.flush import FlushState
 from sessions.messages import Usage
 from sessions.registry import SessionRecord
 
@@ -33,6 +34,7 @@ class Card:
     budget: Budget | None
     memory: IndexStatus
     busy: bool
+    saving: FlushState | None = None
 
 
 def bar(share: float, width: int = BAR) -> str:
@@ -55,6 +57,8 @@ def status_text(card: Card, zone: ZoneInfo) -> str:
         "Last answer": usage_text(card.last) if card.last else "none yet",
         "Memory": _memory(card.memory),
     }
+    if card.saving and (saving := saving_text(card.saving)):
+        rows["Saving"] = saving
     if card.budget:
         rows["Today"] = f"{dollars(card.budget.spent)} of {dollars(card.budget.limit)}"
     return "\n".join(f"- **{name}**: {text}" for name, text in rows.items())
@@ -76,6 +80,16 @@ def _window(report: ContextReport | None) -> str:
         f"~{report.total.tokens:,} of {report.window:,} tokens ({report.share:.0%}) {bar(report.share, 10)}"
         f"{times}"
     )
+
+
+def saving_text(state: FlushState) -> str:
+    """What came of saving memories in this session; empty when it was not tried."""
+    saved = {0: "nothing saved yet", 1: "saved once"}.get(state.saved, f"saved {state.saved} times")
+    if not state.failed:
+        return saved if state.saved else ""
+    failed = "1 attempt" if state.failed == 1 else f"{state.failed} attempts"
+    why = f" (the last: {_line(state.error)})" if state.outcome == "failed" and state.error else ""
+    return f"{saved}, {failed} failed{why}"
 
 
 def _memory(status: IndexStatus) -> str:

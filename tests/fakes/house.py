@@ -52,6 +52,7 @@ class House:
     workspace: Path
     model: ScriptedModel
     clock: FakeClock
+    registry: Registry
     unusable: ModelError | None = None
 
     def transcript(self, session_id: str, agent: str = "main") -> str:
@@ -106,6 +107,7 @@ async def house(
         texts: list[SessionsText] = []
         roster = Roster(agents=parts, default=agents[0])
         scene = House(
+            registry=registry,
             gateway=Gateway(
                 roster=roster,
                 registry=registry,

@@ -125,6 +125,20 @@ async def test_a_long_silence_ends_a_session_where_that_is_wanted(
         assert answer.session_id == session
 
 
+async def test_what_the_program_writes_itself_breaks_no_silence(tmp_path: Path) -> None:
+    """B39."""
+    idle = QUIET.model_copy(update={"reset": QUIET.reset.model_copy(update={"idle_minutes": 30})})
+    async with house(tmp_path, Says("one"), Says("two"), sessions=idle) as scene:
+        await scene.gateway.chat(agent=None, session=None, text="hello")
+        scene.clock.now += timedelta(minutes=29)
+        (record,) = scene.gateway.sessions()
+        scene.registry.touch(record.key, scene.clock.now, record.messages)
+        scene.clock.now += timedelta(minutes=1)
+        reply = await scene.gateway.chat(agent=None, session=None, text="still there?")
+
+    assert "After a long pause" in reply.reply
+
+
 async def test_what_became_stale_while_nobody_wrote_is_saved_by_the_sweep_once(tmp_path: Path) -> None:
     async with house(tmp_path, Says("one"), sessions=QUIET) as scene:
         await say(scene, "hello")

@@ -39,6 +39,30 @@ def test_what_was_started_and_touched_is_there_after_a_new_start(path: Path) -> 
     )
 
 
+def test_only_what_a_person_says_moves_the_persons_time(path: Path) -> None:
+    """B39."""
+    registry = open_registry(path)
+    registry.start(MAIN, "s-1", AT)
+    assert registry.touch(MAIN, AT + timedelta(minutes=1), 2).last_person_at is None
+
+    registry.touch(MAIN, AT + timedelta(minutes=5), 4, person_at=AT + timedelta(minutes=3))
+    touched = registry.touch(MAIN, AT + timedelta(minutes=60), 6)
+    registry.close()
+
+    assert touched.last_person_at == AT + timedelta(minutes=3)
+    assert open_registry(path).get(MAIN) == touched
+
+
+def test_a_resumed_session_begins_now_for_silence_too(path: Path) -> None:
+    registry = open_registry(path)
+    registry.start(MAIN, "s-1", AT)
+    registry.touch(MAIN, AT, 2, person_at=AT)
+    resumed = registry.resume("s-1", AT + timedelta(days=1))
+
+    assert resumed.last_person_at is None
+    assert resumed.started_at == AT + timedelta(days=1)
+
+
 def test_a_new_session_takes_the_place_of_the_keys_old_one(path: Path) -> None:
     registry = open_registry(path)
     registry.start(MAIN, "s-1", AT)

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.model.catalog import ModelStatus
-from gateway.commands.showing import bar, cost_text, duration, models_text, row_text, usage_text
+from gateway.commands.showing import bar, cost_text, duration, models_text, row_text, saving_text, usage_text
 from gateway.usage_report import UsageRow
+from sessions.flush import FlushState
 from sessions.messages import Usage
 
 
@@ -51,6 +52,24 @@ def test_unknown_prices_are_never_shown_as_nothing() -> None:
 def test_a_sum_without_a_prompt_has_no_cache_share() -> None:
     assert "cached" not in row_text(UsageRow(name="x", answers=1))
     assert "(75% cached)" in row_text(UsageRow(name="x", answers=1, input=1, cache_read=3))
+
+
+@pytest.mark.parametrize(
+    ("state", "text"),
+    [
+        (FlushState(), ""),
+        (FlushState(saved=1, outcome="saved"), "saved once"),
+        (FlushState(saved=3), "saved 3 times"),
+        (
+            FlushState(failed=1, outcome="failed", error="no answer\ncame"),
+            "nothing saved yet, 1 attempt failed (the last: no answer came)",
+        ),
+        (FlushState(saved=1, failed=2, outcome="saved"), "saved once, 2 attempts failed"),
+    ],
+    ids=["never", "once", "often", "failed", "failed before"],
+)
+def test_saving_is_told_with_its_failures(state: FlushState, text: str) -> None:
+    assert saving_text(state) == text
 
 
 def test_models_are_told_with_why_they_cannot_be_used() -> None:

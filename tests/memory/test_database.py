@@ -5,6 +5,7 @@ import os
 import stat
 import threading
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -218,3 +219,26 @@ def names(folder: Path) -> list[str]:
 
 def start_of(path: Path) -> bytes:
     return path.read_bytes()[:16]
+
+
+async def test_the_log_of_many_writes_is_written_back_beside_them(database: Database) -> None:
+    def write(connection: apsw.Connection, number: int) -> None:
+        for i in range(50):
+            set_meta(connection, f"{number}-{i}", "x" * 4_000)
+
+    for number in range(100):
+        await database.run(partial(write, number=number))
+    log = database.path.with_name(database.path.name + "-wal")
+    assert log.stat().st_size < database.path.stat().st_size / 2
+
+
+async def test_a_file_put_in_place_is_read_at_once_by_all(tmp_path: Path, database: Database) -> None:
+    await database.run(put)
+    made = Database(tmp_path / "made.sqlite")
+    await made.run(partial(set_meta, key="k", value="new"))
+    await made.aclose()
+    await database.replace_by(made.path)
+    assert await database.read(get) == "new"
+    assert [file.name for file in database.path.parent.glob("*-wal")] == ["main.sqlite-wal"]
+    await database.run(put)
+    assert await database.read(get) == "v"

@@ -1,7 +1,7 @@
 """What a summary has to hold of the part that it replaces, point by point."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -10,17 +10,18 @@ from sessions.identifiers import identifiers, is_strong
 from sessions.messages import Assistant, Json, Text, ToolCall, ToolResult, User, text_of
 from sessions.summary import CONSTRAINTS, DECISIONS, DONE, IDENTIFIERS, NOTHING, REQUEST, TASKS, sections
 
-Who: TypeAlias = Literal["earlier", "person", "assistant", "call", "result"]
+Who: TypeAlias = Literal["earlier", "person", "assistant", "used", "call", "result"]
 
 SENTENCE_CHARS = 240
 
 _FROM_ONE_RESULT = 20
 _RESULT_END = 1_000
 _COVERED = 0.5
-_RANK: dict[Who, int] = {"earlier": 0, "person": 0, "assistant": 2, "call": 4, "result": 5}
+_RANK: dict[Who, int] = {"earlier": 0, "person": 0, "assistant": 2, "used": 3, "call": 4, "result": 5}
 _WEAK = 6
 VITAL = 3
-"""Up to this rank: what people and the model said. Beyond it: what only tools had, and mere numbers."""
+"""Up to this rank: what people and the model said, and what tools told that was used in a later call. Beyond
+it: what only tools had, and mere numbers."""
 LESSER = "· "
 """Begins a line that code added for what is not vital, so that the next summary can tell."""
 
@@ -73,13 +74,15 @@ def points_of(part: CutPart) -> Iterator[Point]:
         for line in text.splitlines():
             if line.strip("-*· #").casefold() not in ("", NOTHING) and not _COUNTED.fullmatch(line):
                 yield from _of_earlier(line.strip(), DONE if heading in ("", REQUEST) else heading)
+    results: list[str] = []
     for message in part.messages:
         match message:
             case User():
                 yield from _of_text("person", text_of(message.parts))
             case Assistant():
-                yield from _of_answer(message)
+                yield from _of_answer(message, results)
             case ToolResult():
+                results.append(text_of(message.parts))
                 yield from _of_result(message)
 
 
@@ -101,16 +104,20 @@ def _of_result(message: ToolResult) -> Iterator[Point]:
         yield _bare(found, "result", message.name)
 
 
-def _of_answer(message: Assistant) -> Iterator[Point]:
+def _of_answer(message: Assistant, results: Sequence[str]) -> Iterator[Point]:
     for part in message.parts:
         if isinstance(part, Text):
             yield from _of_text("assistant", part.text)
         elif isinstance(part, ToolCall):
-            for text in _strings(part.arguments):
-                if len(text) <= SENTENCE_CHARS:
-                    yield from (
-                        _bare(found, "call", part.name) for found, _ in identifiers(text) if is_strong(found)
-                    )
+            yield from _of_call(part, results)
+
+
+def _of_call(call: ToolCall, results: Sequence[str]) -> Iterator[Point]:
+    """What a tool had told, and was used in a call afterwards, is as vital as the model's own words."""
+    for text in filter(lambda text: len(text) <= SENTENCE_CHARS, _strings(call.arguments)):
+        for found in (found for found, _ in identifiers(text) if is_strong(found)):
+            used = any(found in result for result in results)
+            yield _bare(found, "used" if used else "call", call.name)
 
 
 def _of_text(who: Who, text: str, heading: str = "") -> Iterator[Point]:

@@ -11,6 +11,7 @@ from sessions.context import messages_of
 from sessions.entries import Body, Said
 from sessions.identifiers import Held
 from sessions.messages import Message, ToolCall, text_of
+from sessions.points import VITAL
 from sessions.summary import CONSTRAINTS, DECISIONS, HEADINGS, IDENTIFIERS, NOTHING, REQUEST, TASKS, sections
 from sessions.tokens import estimate
 from tests.sessions.making import assistant, chain, result, user
@@ -157,6 +158,21 @@ def test_mere_numbers_and_what_only_tools_said_push_out_nothing_that_was_told() 
 
     assert all(text in summary for text in told)
     assert estimate(summary) < 1_400
+
+
+def test_what_a_tool_told_and_a_call_used_later_is_vital_and_not_pushed_out() -> None:
+    told = [user(f"Call {name}-{number} of the list.") for number, name in enumerate(["ORD", "INV"] * 3)]
+    look = assistant(ToolCall(id="A", name="look", arguments={}))
+    use = assistant(ToolCall(id="B", name="send", arguments={"to": ["PT-4471-XK"]}))
+    found = "much else " * 300 + "the parcel is PT-4471-XK" + " and more" * 300
+    used = part(*told, look, result("A", found), use, result("B", "sent"))
+    unused = part(*told, look, result("A", found))
+
+    assert [lack.rank <= VITAL for lack in check_summary(EMPTY, used).lacks if "4471" in lack.identifier] == [
+        True
+    ]
+    assert "PT-4471-XK" not in missing(check_summary(EMPTY, unused))
+    assert "PT-4471-XK" in completed(EMPTY, used, tokens=40)
 
 
 def test_what_the_model_wrote_matters_wherever_it_wrote_it() -> None:

@@ -237,7 +237,7 @@ class MemoryIndex:
     async def _meaning(self, asked: str, warnings: list[str]) -> Meaning | None:
         """The question as a vector; None, and a warning, where words alone have to do."""
         embedder = self._embedder
-        if embedder is None or not (await self._upkeep.read(queries.totals)).chunks:
+        if embedder is None or not await self._upkeep.read(queries.has_chunks):
             return None
         problem = self._upkeep.database.vector_problem or self._upkeep.resting()
         if problem is not None:

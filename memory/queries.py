@@ -70,6 +70,10 @@ def totals(connection: apsw.Connection) -> Totals:
     return Totals(files=int(files), chunks=int(chunks), words=int(words), waiting=int(waiting))
 
 
+def has_chunks(connection: apsw.Connection) -> bool:
+    return bool(list(connection.execute("SELECT 1 FROM chunks LIMIT 1")))
+
+
 def files(connection: apsw.Connection) -> dict[str, FileRow]:
     rows = connection.execute(
         "SELECT path, hash, size, mtime_ns, ctime_ns, inode, damaged, chunks FROM files"

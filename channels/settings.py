@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -25,8 +25,11 @@ __all__ = [
     "ConsoleSettings",
     "DiscordAccount",
     "DiscordSettings",
+    "Drop",
     "GroupSettings",
     "GuildSettings",
+    "QueueMode",
+    "QueueSection",
     "TelegramAccount",
     "TelegramSettings",
     "TopicSettings",
@@ -51,6 +54,8 @@ def _owner(value: str) -> str:
     return ":".join(person)
 
 
+QueueMode: TypeAlias = Literal["collect", "followup", "steer", "interrupt"]
+Drop: TypeAlias = Literal["old", "new", "summarize"]
 AccountName = Annotated[str, AfterValidator(_account_name)]
 Owner = Annotated[str, AfterValidator(_owner)]
 
@@ -58,6 +63,18 @@ Owner = Annotated[str, AfterValidator(_owner)]
 class ConsoleSettings(Section):
     markdown: bool = Field(True, description="render Markdown in the terminal chat")
     show_tools: bool = Field(True, description="show a line for each tool that runs")
+
+
+class QueueSection(Section):
+    mode: QueueMode = Field(
+        "collect",
+        description="a message that comes while a turn runs: collect into one turn, followup each on its "
+        "own, steer into the running turn, or interrupt it",
+    )
+    cap: int = Field(20, ge=1, le=1_000, description="so many messages may wait for one session")
+    drop: Drop = Field(
+        "summarize", description="when more wait: the oldest are shortened, the old or the new are refused"
+    )
 
 
 class TelegramSettings(Section):
@@ -90,6 +107,9 @@ class ChannelsSettings(Section):
     )
     console: ConsoleSettings = Field(
         default_factory=ConsoleSettings, description="the terminal, `clawd chat`"
+    )
+    queue: QueueSection = Field(
+        default_factory=QueueSection, description="what happens to messages while a turn runs"
     )
     telegram: TelegramSettings = Field(default_factory=TelegramSettings, description="Telegram bots")
     discord: DiscordSettings = Field(default_factory=DiscordSettings, description="Discord bots")

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from agents.turn import Trust
-from channels.message import Address, InboundMessage, Sender
+from channels.message import Address, ChatChanged, Edited, InboundMessage, Reaction, Sender
 from gateway.mailbox import QueueSettings
 from sessions.key import SessionKey
 
@@ -33,6 +33,22 @@ class Door(Protocol):
 
     def knows(self, address: Address, sender: Sender) -> Trust | None:
         """How far somebody is trusted who pressed, edited or reacted; None when they may not."""
+        ...
+
+    def hears(self, reaction: Reaction) -> bool:
+        """Whether an agent is to know of it."""
+        ...
+
+    def corrected(self, event: Edited) -> None:
+        """Somebody changed what was kept as context."""
+        ...
+
+    async def moved(self, event: ChatChanged) -> None:
+        """A chat has another id from now on; its session stays. Raises OSError."""
+        ...
+
+    def announcements(self, message: InboundMessage) -> list[tuple[Address, str]]:
+        """What the owners are told of a stranger who was invited, and where."""
         ...
 
     def context(self, message: InboundMessage) -> str:

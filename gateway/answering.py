@@ -19,6 +19,7 @@ from gateway.live import OnShown
 from gateway.mailbox import Item, Mailbox, text_of
 from gateway.media import Taken
 from gateway.postman import Postman
+from gateway.preferences import Verbosity
 from gateway.presence import presence
 from gateway.turns import Asked, Turns
 from gateway.views import Refused
@@ -78,6 +79,7 @@ class Answering:
         postman: Postman,
         writer: Writer,
         fetch: Fetch,
+        verbose: Callable[[SessionKey], Verbosity],
         entries: Entries,
         stop: Callable[[SessionKey], bool],
         draining: Callable[[], bool],
@@ -89,6 +91,7 @@ class Answering:
         self._postman = postman
         self._writer = writer
         self._fetch = fetch
+        self._verbose = verbose
         self._entries = entries
         self._stop = stop
         self._draining = draining
@@ -188,6 +191,7 @@ class Answering:
                 pieces=self._writer.growing(channel.traits),
                 on_shown=self._shown(running.items[0]),
                 ids=self._ends.shown_ids(running.items[0]),
+                verbose=self._verbose(admission.key),
             ) as hear:
                 running.hears.append(hear)
                 reply = await self._while_alive(running, asked)

@@ -25,6 +25,7 @@ from agents.visibility import notes_alone
 from agents.workspace import Workspace
 from gateway.accounts import Accounts
 from gateway.approvals import Approvals
+from gateway.commands.obey import Hooks
 from gateway.config import Config
 from gateway.embedders import Embedders
 from gateway.endings import Endings
@@ -36,7 +37,10 @@ from gateway.lock import HomeLock
 from gateway.machine import local_time_zone, version
 from gateway.maintaining import Histories, Maintenance
 from gateway.models import Models
+from gateway.preference_commands import PreferenceCommands
+from gateway.preferences import Preferences
 from gateway.recollecting import archive_of, index_of, memory_tools_of, recall_of
+from gateway.restart import Restart
 from gateway.roster import Agent, Roster
 from gateway.site import Site
 from gateway.usage import Ledger
@@ -66,11 +70,12 @@ async def built(
     environ: Mapping[str, str] = os.environ,
     token: str = "",
     makers: Makers | None = None,
+    restart: Restart | None = None,
 ) -> AsyncIterator[Parts]:
     """Everything, opened; closed in the opposite order.
 
     With `write` the home is locked and workspaces are made. `token` is the gateway's own, which never leaves;
-    `makers` stand in for the platforms. Raises HomeError, AlreadyRunning,
+    `makers` stand in for the platforms; who gives `restart` waits for it. Raises HomeError, AlreadyRunning,
     WorkspaceError, OSError.
     """
     async with AsyncExitStack() as stack:
@@ -85,10 +90,12 @@ async def built(
         stack.callback(histories.close)
         settings = [found for agent in config.agents.list if (found := config.agents.resolve(agent.id))]
         roster = _roster(site, settings, stack, write=write)
-        gateway = _gateway(site, roster, endings)
+        preferences = Preferences.open(home.preferences_file)
+        stack.callback(preferences.close)
+        gateway = _gateway(site, roster, endings, preferences, restart or Restart())
         street = None
         if write:
-            opening = _frontage(site, gateway, roster, token=token, makers=makers)
+            opening = _frontage(site, gateway, roster, preferences, token=token, makers=makers)
             street = await stack.enter_async_context(opening)
         stack.push_async_callback(gateway.lanes.drain, config.gateway.drain_seconds if write else 0)
         if write:
@@ -149,8 +156,13 @@ def _site(
     )
 
 
-def _gateway(site: Site, roster: Roster, endings: Endings) -> Gateway:
+def _gateway(
+    site: Site, roster: Roster, endings: Endings, preferences: Preferences, restart: Restart
+) -> Gateway:
     settings = site.config.gateway
+    choosing = PreferenceCommands(
+        preferences=preferences, executor=site.executor, default=site.config.channels.queue.mode
+    )
     return Gateway(
         roster=roster,
         registry=site.registry,
@@ -166,6 +178,7 @@ def _gateway(site: Site, roster: Roster, endings: Endings) -> Gateway:
         max_concurrent_turns=settings.max_concurrent_turns,
         version=version(),
         approvals=site.approvals,
+        hooks=Hooks(queue=choosing.queue, verbose=choosing.verbose, restart=restart.hook),
     )
 
 
@@ -175,7 +188,13 @@ def _short_id() -> str:
 
 
 def _frontage(
-    site: Site, gateway: Gateway, roster: Roster, *, token: str, makers: Makers | None
+    site: Site,
+    gateway: Gateway,
+    roster: Roster,
+    preferences: Preferences,
+    *,
+    token: str,
+    makers: Makers | None,
 ) -> AbstractAsyncContextManager[Frontage]:
     menu = [(one.name, one.help) for one in gateway.commands.table.values()]
     accounts = Accounts(home=site.home, clock=site.clock, commands=menu)
@@ -187,6 +206,7 @@ def _frontage(
         clock=site.clock,
         makers=makers or accounts.makers,
         environ=site.environ,
+        preferences=preferences,
         token=token,
         chance=Chance(jitter=lambda: random.uniform(0.9, 1.1), token=secrets.token_bytes),  # noqa: S311
     )

@@ -13,6 +13,7 @@ from gateway.gateway import Gateway
 from gateway.inbox import Inbox
 from gateway.outbox import Outbox
 from gateway.postman import OnDead, Pace, Postman
+from gateway.preferences import Preferences
 from gateway.reception import Reception
 from gateway.work import Work
 from gateway.writing import Writer
@@ -52,6 +53,7 @@ def front(
     clock: Clock,
     executor: Executor,
     limits: Limits,
+    preferences: Preferences,
     on_dead: OnDead = lambda *_: None,
 ) -> Front:
     """`executor` has one thread, which alone writes the journals."""
@@ -69,12 +71,20 @@ def front(
         postman=postman,
         writer=writer,
         fetch=fetch,
+        verbose=lambda key: preferences.of(key).verbose,
         entries=entries,
         stop=gateway.stop,
         draining=lambda: gateway.draining,
         stuck_seconds=limits.stuck_seconds,
     )
-    work = Work(answering=answering, ends=ends, commands=gateway.commands, lanes=gateway.lanes, clock=clock)
+    work = Work(
+        answering=answering,
+        ends=ends,
+        commands=gateway.commands,
+        lanes=gateway.lanes,
+        clock=clock,
+        preferences=preferences,
+    )
     reception = Reception(
         inbox=inbox,
         postman=postman,

@@ -24,6 +24,7 @@ from gateway.media import Taken
 from gateway.outbox import Outbox
 from gateway.pairing import PairingStore
 from gateway.postman import Pace
+from gateway.preferences import Preferences
 from gateway.roster import Roster
 from gateway.routing import Routes
 from gateway.supervisor import Make, Name, Supervisor
@@ -60,6 +61,7 @@ async def frontage(
     clock: Clock,
     makers: Makers,
     environ: Mapping[str, str],
+    preferences: Preferences,
     token: str,
     chance: Chance,
 ) -> AsyncIterator[Frontage]:
@@ -81,6 +83,7 @@ async def frontage(
             fetch=not_fetched,
             clock=clock,
             executor=executor,
+            preferences=preferences,
             limits=Limits(
                 replay_age=timedelta(minutes=settings.replay_minutes),
                 stuck_seconds=settings.stuck_minutes * 60,

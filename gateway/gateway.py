@@ -43,7 +43,8 @@ logger = logging.getLogger("clawd.gateway")
 class Gateway:
     """What the HTTP surface, the terminal and (later) every channel talk to.
 
-    `ready` and `draining` are set by whoever runs it; a draining gateway takes no new messages.
+    `ready` and `draining` are set by whoever runs it; a draining gateway takes no new messages. `hooks` are
+    those of commands that do not concern a session's life.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Gateway:
         max_concurrent_turns: int,
         version: str,
         approvals: Approvals | None = None,
+        hooks: Hooks = Hooks(),  # noqa: B008 (frozen)
     ) -> None:
         self.default_agent = roster.default
         self.approvals = approvals
@@ -88,7 +90,7 @@ class Gateway:
             clock=clock,
             executor=executor,
         )
-        self.commands = Commands(self, hooks=self._hooks(), clock=clock, version=version)
+        self.commands = Commands(self, hooks=self._hooks().over(hooks), clock=clock, version=version)
         memories = Memories(roster=roster)
         self.memory_search, self.memory_read = memories.search, memories.read
         self.memory_sync, self.memory_status = memories.sync, memories.status

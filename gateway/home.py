@@ -55,6 +55,11 @@ class Home:
         return self.journals / "pairing.jsonl"
 
     @property
+    def preferences_file(self) -> Path:
+        """What people chose for single conversations."""
+        return self.journals / "preferences.jsonl"
+
+    @property
     def inbox_file(self) -> Path:
         """Accepted messages, until each has had its end."""
         return self.journals / "inbox.jsonl"

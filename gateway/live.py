@@ -2,6 +2,7 @@
 edited. It is a courtesy: whatever fails here is made up for by the delivery that follows."""
 
 import asyncio
+import json
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -13,10 +14,14 @@ from agents.turn import Retrying, ToolStarted, TurnEvent
 from channels.channel import Channel, SendError
 from channels.message import Address, OutboundMessage
 from channels.text import Piece
+from gateway.preferences import Verbosity
+from sessions.messages import ToolCall
 
 OnShown: TypeAlias = Callable[[str | None], Awaitable[None]]
 """Writes down that a message is about to be shown (None), then its id; an empty one when it was not shown
 after all. Raises OSError."""
+
+_GIVEN_CHARS = 120
 
 logger = logging.getLogger("clawd.channels")
 
@@ -27,7 +32,7 @@ class LiveView:
     `ids` are messages that stand in the chat from before a restart.
 
     A chosen silence is held back; the text of a round that goes on with tools, or that is tried again, makes
-    way for the next one's.
+    way for the next one's. Unless `verbose` is off, the tools that ran stand above it until the end.
     """
 
     def __init__(
@@ -40,6 +45,7 @@ class LiveView:
         pieces: Callable[[str], list[Piece]],
         on_shown: OnShown,
         ids: Sequence[str] = (),
+        verbose: Verbosity = "off",
     ) -> None:
         self._channel = channel
         self._address = address
@@ -48,6 +54,8 @@ class LiveView:
         self._pieces = pieces
         self._on_shown = on_shown
         self._text, self._hold, self._over = "", Holdback(), False
+        self._verbose = verbose
+        self._tools: list[str] = []
         self._ids = list(ids)
         self._shown = ["" for _ in ids]
         self._news = asyncio.Event()
@@ -63,6 +71,9 @@ class LiveView:
                     self._news.set()
             case ToolStarted():
                 self._over = True
+                if self._verbose != "off":
+                    self._tools.append(_told(event.call, full=self._verbose == "full"))
+                    self._news.set()
             case Retrying():
                 self._again()
 
@@ -100,7 +111,8 @@ class LiveView:
             await asyncio.wait_for(self._sealed.wait(), seconds)
 
     async def _show(self) -> None:
-        for number, piece in enumerate(self._pieces(self._text)):
+        text = "\n\n".join(part for part in ("  \n".join(self._tools), self._text) if part.strip())
+        for number, piece in enumerate(self._pieces(text)):
             if self._sealed.is_set():
                 return
             message = self._message(number, piece)
@@ -131,3 +143,11 @@ class LiveView:
             plain=piece.plain,
             reply_to=self._reply_to if number == 0 else None,
         )
+
+
+def _told(call: ToolCall, *, full: bool) -> str:
+    """A tool at work, in one line."""
+    if not full:
+        return f"🔧 {call.name}"
+    given = " ".join(json.dumps(call.arguments, ensure_ascii=False).split())[:_GIVEN_CHARS]
+    return f"🔧 {call.name} `{given.replace('`', ' ')}`"

@@ -4,19 +4,11 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Literal, TypeAlias
 
 from agents.turn import Trust
 from channels.message import Address, InboundMessage
+from channels.settings import Drop, QueueMode
 from gateway.commands.table import Typed
-
-QueueMode: TypeAlias = Literal["collect", "followup", "steer", "interrupt"]
-"""What happens to a message that comes while a turn runs. collect: all that wait become one turn; followup:
-each its own; steer: they join the running turn when its next tool has run; interrupt: the running turn ends
-and theirs begins."""
-Drop: TypeAlias = Literal["old", "new", "summarize"]
-"""What happens when too many wait. summarize: the oldest lose all but their beginning; old, new: the oldest,
-or those that come, are not read, and their senders told."""
 
 LONG_PASTE = 4_000
 """A message of at least so many characters is taken for the first part of a paste that its app has cut."""
@@ -46,7 +38,14 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueSettings:
-    """`debounce` is how long to wait whether a person goes on writing."""
+    """`mode` is what happens to a message that comes while a turn runs. collect: all that wait become one
+    turn; followup: each its own; steer: they join the running turn when its next tool has run; interrupt:
+    the running turn ends and theirs begins.
+
+    `drop` is what happens when more than `cap` wait. summarize: the oldest lose all but their beginning;
+    old, new: the oldest, or those that come, are not read, and their senders told. `debounce` is how long to
+    wait whether a person goes on writing.
+    """
 
     mode: QueueMode = "collect"
     cap: int = 20

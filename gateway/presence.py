@@ -10,6 +10,7 @@ from channels.channel import Channel, SendError
 from channels.message import Address
 from channels.text import Piece
 from gateway.live import LiveView, OnShown
+from gateway.preferences import Verbosity
 from gateway.typing import typing
 
 SEAL_SECONDS = 30.0
@@ -29,6 +30,7 @@ async def presence(
     pieces: Callable[[str], list[Piece]],
     on_shown: OnShown,
     ids: Sequence[str] = (),
+    verbose: Verbosity = "off",
 ) -> AsyncIterator[OnEvent]:
     """Gives what is to hear the events of the turn. When it is left, nothing more is shown or typed."""
     async with AsyncExitStack() as stack:
@@ -45,6 +47,7 @@ async def presence(
                 pieces=pieces,
                 on_shown=on_shown,
                 ids=ids,
+                verbose=verbose,
             )
             listeners.append(await stack.enter_async_context(_growing(view)))
 

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -65,14 +66,17 @@ class Reception:
             case Pressed() if self._door.knows(event.address, event.sender):
                 await self._message(channel, _as_message(event))
             case Edited() if self._door.knows(event.address, event.sender):
-                self._work.edited(event)
-            case Reaction(added=True) if self._door.knows(event.address, event.sender):
+                if not self._work.edited(event):
+                    self._door.corrected(event)
+            case Reaction(added=True) if self._door.hears(event):
                 name = event.sender.name or event.sender.id
                 whose = "one of your messages" if event.own else f"message {event.message_id}"
                 self._door.note(event.address, f"{name} reacted with {event.emoji} to {whose}")
             case ChatChanged():
                 what = event.gone or f"moved to {event.moved_to}"
                 logger.warning("%s: a chat has changed: %s", event.address.channel, what)
+                if event.moved_to:
+                    await self._door.moved(event)
             case _:
                 return
 
@@ -140,6 +144,14 @@ class Reception:
             parts=self._writer.parts(text, channel.traits),
         )
         await self._postman.post(delivery)
+        for number, (address, told) in enumerate(self._door.announcements(message)):
+            announced = replace(
+                delivery,
+                key=f"{delivery.key} owner {number}",
+                address=address,
+                parts=self._writer.parts(told, channel.traits),
+            )
+            await self._postman.post(announced)
 
     async def _resume(self, accepted: Accepted, message: InboundMessage, now: datetime) -> None:
         typed = self._commands.form(message.text)

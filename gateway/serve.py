@@ -16,6 +16,7 @@ from gateway.frontage import Makers
 from gateway.home import Home
 from gateway.http.app import create_app
 from gateway.http.rules import HttpRules
+from gateway.restart import EXIT_RESTART, Restart
 
 logger = logging.getLogger("clawd.serve")
 
@@ -48,14 +49,15 @@ async def serve(
     on_ready: Callable[[str], None],
     makers: Makers | None = None,
 ) -> int:
-    """Run until SIGTERM or SIGINT; 0 after an orderly end, 1 after a crash. `on_ready` is told the address;
-    `makers` stand in for the platforms.
+    """Run until SIGTERM, SIGINT or /restart; 0 after an orderly end, 1 after a crash, EXIT_RESTART when it is
+    to begin again. `on_ready` is told the address; `makers` stand in for the platforms.
 
     Raises PortInUse, AlreadyRunning, HomeError, WorkspaceError before anything is served.
     """
-    settings, code = config.gateway, 0
+    settings, code, restart = config.gateway, 0, Restart()
+    restart.possible = True
     with listen(settings.host, settings.port) as listener:
-        async with built(config, home, token=token, makers=makers) as parts:
+        async with built(config, home, token=token, makers=makers, restart=restart) as parts:
             app = create_app(parts.gateway, token=token, settings=_rules(config))
             server = Server(
                 uvicorn.Config(
@@ -72,7 +74,7 @@ async def serve(
                 async with asyncio.TaskGroup() as group:
                     address = _address(listener)
                     beside = [
-                        group.create_task(_watch_signals(parts, server, settings.drain_seconds)),
+                        group.create_task(_watch_signals(parts, server, settings.drain_seconds, restart)),
                         group.create_task(_start(parts, server, address, on_ready)),
                         group.create_task(parts.gateway.memory_watch()),
                         group.create_task(_keep_channels(parts, server)),
@@ -84,7 +86,7 @@ async def serve(
                 code = 1
                 for error in crash.exceptions:
                     logger.critical("clawd ends because a part of it failed: %s", error, exc_info=error)
-    return code
+    return EXIT_RESTART if restart.asked.is_set() and code == 0 else code
 
 
 @contextmanager
@@ -149,8 +151,8 @@ async def _keep_channels(parts: Parts, server: Server) -> None:
         await parts.frontage.street.run()
 
 
-async def _watch_signals(parts: Parts, server: Server, drain_seconds: float) -> None:
-    """Wait for a signal, let running turns end, then stop. A second signal stops at once."""
+async def _watch_signals(parts: Parts, server: Server, drain_seconds: float, restart: Restart) -> None:
+    """Wait for a signal or /restart, let running turns end, then stop. A second signal stops at once."""
     asked = asyncio.Event()
     again = asyncio.Event()
 
@@ -160,7 +162,11 @@ async def _watch_signals(parts: Parts, server: Server, drain_seconds: float) -> 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, on_signal)
-    await asked.wait()
+    either = [asyncio.create_task(one.wait()) for one in (asked, restart.asked)]
+    await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+    for one in either:
+        one.cancel()
+    asked.set()
     parts.gateway.draining = True
     running = parts.gateway.lanes.running
     logger.info("stopping; waiting for %d turns (a second signal stops at once)", running)

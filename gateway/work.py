@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from dataclasses import replace
 from functools import partial
 
 from agents.clock import Clock
@@ -13,9 +14,11 @@ from gateway.commands.table import Typed
 from gateway.ends import Ends, who_of
 from gateway.lanes import Lanes
 from gateway.mailbox import Item, Mailbox
+from gateway.preferences import Preferences
 from gateway.views import Refused
 from sessions.key import SessionKey
 
+RESTART = "restart"
 COMMAND = "command"
 """Stands in the inbox for a session's id: the message was a command, and was being obeyed."""
 
@@ -27,13 +30,21 @@ class Work:
     gateway that is shutting down leaves it to the next start."""
 
     def __init__(
-        self, *, answering: Answering, ends: Ends, commands: Commands, lanes: Lanes, clock: Clock
+        self,
+        *,
+        answering: Answering,
+        ends: Ends,
+        commands: Commands,
+        lanes: Lanes,
+        clock: Clock,
+        preferences: Preferences,
     ) -> None:
         self._answering = answering
         self._ends = ends
         self._commands = commands
         self._lanes = lanes
         self._clock = clock
+        self._preferences = preferences
         self._boxes: dict[SessionKey, Mailbox] = {}
         self._admissions: dict[str, Admission] = {}
         self._timers: set[asyncio.Task[None]] = set()
@@ -70,7 +81,7 @@ class Work:
         else:
             if isinstance(said, FirstText):
                 await self._answering.answer([item], admission, self._box(admission), text=said.text)
-            else:
+            elif item.typed.command.name != RESTART:  # its end is told by the next start
                 await self._ends.tell(item, admission, said, "obeyed")
 
     async def _said(self, typed: Typed, admission: Admission) -> str | FirstText:
@@ -84,7 +95,9 @@ class Work:
 
     async def resume(self, item: Item, admission: Admission, session_id: str) -> None:
         """Take up a message of an earlier process, in its session's lane."""
-        if session_id == COMMAND:
+        if session_id == COMMAND and item.typed is not None and item.typed.command.name == RESTART:
+            await self._ends.tell(item, admission, "clawd was restarted and runs again.", "obeyed")
+        elif session_id == COMMAND:
             text = "⚠️ clawd was restarted while it obeyed this. See whether it was done, then send it again."
             await self._ends.tell(item, admission, text, "failed")
         elif session_id:
@@ -105,7 +118,11 @@ class Work:
         return sum(len(box.items) for box in self._boxes.values())
 
     def _box(self, admission: Admission) -> Mailbox:
-        return self._boxes.setdefault(admission.key, Mailbox(settings=admission.queue))
+        """Its queue, as the settings and the person want it now."""
+        box = self._boxes.setdefault(admission.key, Mailbox(settings=admission.queue))
+        chosen = self._preferences.of(admission.key).queue
+        box.settings = replace(admission.queue, mode=chosen) if chosen else admission.queue
+        return box
 
     async def _later(self, key: SessionKey, seconds: float) -> None:
         await asyncio.sleep(seconds)

@@ -14,6 +14,7 @@ from gateway.config import Config
 from gateway.credentials import gateway_token
 from gateway.frontage import secrets_in
 from gateway.home import HomeError
+from gateway.restart import EXIT_RESTART
 from gateway.serve import serve
 
 
@@ -37,11 +38,15 @@ def run(place: Place, *, host: str | None, port: int | None) -> int:
             typer.echo(f"clawd: `{place.command} dashboard` prints the address that logs a browser in.")
 
     try:
-        return asyncio.run(serve(config, home, token=token, on_ready=on_ready))
+        code = asyncio.run(serve(config, home, token=token, on_ready=on_ready))
     finally:
         with suppress(OSError):
             if home.address_file.read_text(encoding="utf-8").startswith(f"{os.getpid()} "):
                 home.address_file.unlink()
+    if code == EXIT_RESTART:
+        typer.echo("clawd: beginning again ...")
+        os.execv(sys.executable, [sys.executable, "-m", "gateway", *sys.argv[1:]])  # noqa: S606 (ourselves)
+    return code
 
 
 def _over(config: Config, host: str | None, port: int | None) -> Config:

@@ -26,7 +26,7 @@ from sessions.messages import Assistant, Usage
 from sessions.registry import SessionRecord
 
 MONTH = timedelta(days=29)
-_HOOKED = ("new", "reset", "resume", "compact", "approve", "deny")
+_HOOKED = ("new", "reset", "resume", "compact", "approve", "deny", "queue", "verbose", "restart")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,25 @@ class Hooks:
     compact: Hook | None = None
     approve: Hook | None = None
     deny: Hook | None = None
+    queue: Hook | None = None
+    verbose: Hook | None = None
+    restart: Hook | None = None
     model: Hook | None = None
+
+    def over(self, other: "Hooks") -> "Hooks":
+        """These, and the other's where there is none here."""
+        return Hooks(
+            new=self.new or other.new,
+            reset=self.reset or other.reset,
+            resume=self.resume or other.resume,
+            compact=self.compact or other.compact,
+            approve=self.approve or other.approve,
+            deny=self.deny or other.deny,
+            queue=self.queue or other.queue,
+            verbose=self.verbose or other.verbose,
+            restart=self.restart or other.restart,
+            model=self.model or other.model,
+        )
 
     def of(self, name: str) -> Hook | None:
         hooks = {
@@ -62,6 +80,9 @@ class Hooks:
             "compact": self.compact,
             "approve": self.approve,
             "deny": self.deny,
+            "queue": self.queue,
+            "verbose": self.verbose,
+            "restart": self.restart,
         }
         return hooks.get(name)
 
@@ -175,6 +196,7 @@ class Commands:
             budget=self._source.insight.budget,
             memory=await self._source.memory_status(agent=key.agent),
             busy=self._source.busy(key),
+            saving=flush_state(entries),
         )
         return showing.status_text(card, self._zone)
 
@@ -196,7 +218,6 @@ class Commands:
 
     async def _usage(self, key: SessionKey) -> str:
         insight, today = self._source.insight, self._clock().astimezone(self._zone).date()
-            saving=flush_state(entries),
         month = await insight.usage(by="origin", since=today - MONTH)
         days = await insight.usage(by="day", since=today)
         sessions = await insight.usage(by="session", since=None)

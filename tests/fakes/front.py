@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from agents.turn import Trust
 from channels.channel import Channel
-from channels.message import Address, InboundMessage, Sender
+from channels.message import Address, ChatChanged, Edited, InboundMessage, Reaction, Sender
 from gateway.admission import Admission
 from gateway.answering import Fetch
 from gateway.front import Front, Limits, front
@@ -17,6 +17,7 @@ from gateway.mailbox import QueueSettings
 from gateway.media import Taken
 from gateway.outbox import Outbox
 from gateway.postman import Pace
+from gateway.preferences import Preferences
 from gateway.writing import Writer
 from sessions.key import SessionKey
 from tests.fakes.channel import FakeChannel
@@ -60,6 +61,18 @@ class OpenDoor:
     def knows(self, address: Address, sender: Sender) -> Trust | None:
         return None if sender.id in self.strangers | self.ignored else "owner"
 
+    def hears(self, reaction: Reaction) -> bool:
+        return True
+
+    def corrected(self, event: Edited) -> None:
+        """Nothing is kept here."""
+
+    async def moved(self, event: ChatChanged) -> None:
+        """Nothing is kept here."""
+
+    def announcements(self, message: InboundMessage) -> list[tuple[Address, str]]:
+        return [(ADDRESS, f"{message.sender.name} asks to be let in.")]
+
     def context(self, message: InboundMessage) -> str:
         told, self.notes = "\n".join(self.notes), []
         return told
@@ -86,6 +99,7 @@ class Street:
     front: Front
     channel: FakeChannel
     door: OpenDoor
+    preferences: Preferences
     count: int = 0
 
     async def say(self, text: str, *, id: str | None = None, **more: object) -> None:  # noqa: A002
@@ -121,6 +135,7 @@ async def street(
     folder = house.home.journals
     inbox = Inbox.open(folder / "inbox.jsonl", now=house.clock())
     outbox = Outbox.open(folder / "outbox.jsonl", now=house.clock())
+    preferences = Preferences.open(folder / "preferences.jsonl")
     with ThreadPoolExecutor(1) as executor:
         made = front(
             house.gateway,
@@ -132,10 +147,11 @@ async def street(
             fetch=fetch,
             clock=house.clock,
             executor=executor,
+            preferences=preferences,
             limits=Limits(replay_age=timedelta(hours=1), stuck_seconds=stuck_seconds),
         )
         made.postman.attach(channel)
-        scene = Street(house=house, front=made, channel=channel, door=door)
+        scene = Street(house=house, front=made, channel=channel, door=door, preferences=preferences)
         if replay:
             await made.reception.replay()
         yield scene
@@ -143,6 +159,7 @@ async def street(
         await made.postman.drain(0)
         inbox.close()
         outbox.close()
+        preferences.close()
 
 
 def steering(**changes: object) -> OpenDoor:

@@ -27,6 +27,7 @@ from agents.transcripts import Transcripts
 from agents.workspace import Workspace
 from gateway.approvals import Approvals
 from gateway.budget import Budget, Budgeted
+from gateway.commands.obey import Hooks
 from gateway.endings import Endings
 from gateway.gateway import Gateway
 from gateway.home import Home
@@ -92,6 +93,7 @@ async def house(
     budget: Budget | None = None,
     models: Sequence[ModelStatus] = (),
     tools: ToolsSettings | None = None,
+    hooks: Hooks = Hooks(),  # noqa: B008 (frozen)
 ) -> AsyncIterator[House]:
     """Opens on what an earlier house left in `folder`; pass another `first_session` then. Every name is a
     model's, unless `models` says which ones are. With `tools`, commands can be run."""
@@ -122,6 +124,7 @@ async def house(
                 max_text_chars=1_000,
                 max_concurrent_turns=4,
                 version="1.2.3",
+                hooks=hooks,
                 approvals=approvals,
             ),
             roster=roster,

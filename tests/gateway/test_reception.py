@@ -283,7 +283,7 @@ async def test_a_stranger_gets_one_code_and_no_turn(tmp_path: Path) -> None:
         await scene.say("hi", sender=BOB)
         await scene.say("hello?", sender=BOB)
         await scene.quiet()
-        assert scene.channel.texts == ["Your code is ABCD2345."]
+        assert scene.channel.texts == ["Your code is ABCD2345.", "Bob asks to be let in."]
         assert home.model.requests == []
         assert scene.channel.typed == 0
 

@@ -1,6 +1,7 @@
 """The whole configuration: one section a room, and the daemon's own."""
 
 import re
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -69,6 +70,40 @@ def _origin(value: str) -> str:
     return value
 
 
+def _proxy(value: str) -> str:
+    try:
+        ip_network(value, strict=False)
+    except ValueError as error:
+        raise ValueError("must be an address or a network, for example 10.0.0.2 or 10.0.0.0/24") from error
+    return value
+
+
+class HooksSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    enabled: bool = Field(False, description="take webhooks at /hooks/agent and /hooks/wake")
+    token: Annotated[SecretStr, AfterValidator(_token)] | None = Field(
+        None, description="what callers of webhooks must present; never the gateway's own token"
+    )
+    token_file: Path | None = Field(None, description="a file that holds the token, instead of token")
+    agents: list[str] = Field(
+        default_factory=list, description="ids of the agents that webhooks may ask; empty: all"
+    )
+    per_minute: PositiveInt = Field(60, description="webhooks that are taken within a minute")
+
+    @model_validator(mode="after")
+    def _guarded(self) -> "HooksSettings":
+        if self.enabled and self.token is None and self.token_file is None:
+            raise ValueError("enabled is true, and there is no token; give hooks.token or hooks.token_file")
+        return self
+
+
+class OpenAIApiSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    enabled: bool = Field(False, description="offer the agents as models at /v1/chat/completions")
+
+
 class GatewaySettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -87,6 +122,22 @@ class GatewaySettings(BaseModel):
     allowed_origins: list[Annotated[str, AfterValidator(_origin)]] = Field(
         default_factory=list, description="further web origins whose pages may call the gateway"
     )
+    trusted_proxies: list[Annotated[str, AfterValidator(_proxy)]] = Field(
+        default_factory=list,
+        description="addresses or networks of proxies whose forwarding headers are believed",
+    )
+    hooks: HooksSettings = Field(
+        default_factory=HooksSettings, description="how other programs give the agents something to do"
+    )
+    openai_api: OpenAIApiSettings = Field(
+        default_factory=OpenAIApiSettings, description="an OpenAI-compatible API for other programs"
+    )
+    reload: bool = Field(
+        True, description="watch clawd.yaml and apply at once what can be applied without a restart"
+    )
+    max_upload_mb: PositiveInt = Field(
+        20, le=200, description="largest request with files or images, in millions of bytes"
+    )
     max_text_chars: PositiveInt = Field(200_000, description="a longer message is refused")
     max_concurrent_turns: PositiveInt = Field(16, description="turns that run at once; others wait")
     replay_minutes: PositiveInt = Field(
@@ -102,6 +153,15 @@ class GatewaySettings(BaseModel):
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="least severe line kept"
     )
+
+    @model_validator(mode="after")
+    def _apart(self) -> "GatewaySettings":
+        if self.token is not None and self.hooks.token == self.token:
+            raise ValueError(
+                "hooks.token is the gateway's own token; give the hooks one of their own, since who holds "
+                "it should not hold everything"
+            )
+        return self
 
     @property
     def url(self) -> str:

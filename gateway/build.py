@@ -4,7 +4,7 @@ import os
 import random
 import secrets
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -17,10 +17,9 @@ from agents.runtime import AgentRuntime
 from agents.settings import AgentSettings
 from agents.tools.exec import exec_tools
 from agents.tools.files import file_tools
-from agents.tools.noticed import NoticedTool
+from agents.tools.noticed import noticed
 from agents.tools.results import result_tools
 from agents.tools.sessions import sessions_tools
-from agents.tools.tool import Tool
 from agents.visibility import notes_alone
 from agents.workspace import Workspace
 from gateway.accounts import Accounts
@@ -197,7 +196,14 @@ def _frontage(
     makers: Makers | None,
 ) -> AbstractAsyncContextManager[Frontage]:
     menu = [(one.name, one.help) for one in gateway.commands.table.values()]
-    accounts = Accounts(home=site.home, clock=site.clock, commands=menu)
+    chance = Chance(jitter=lambda: random.uniform(0.9, 1.1), token=secrets.token_bytes)  # noqa: S311
+    accounts = Accounts(
+        home=site.home,
+        clock=site.clock,
+        commands=menu,
+        environ=site.environ,
+        jitter=chance.jitter,
+    )
     return frontage(
         site.config,
         site.home,
@@ -208,7 +214,7 @@ def _frontage(
         environ=site.environ,
         preferences=preferences,
         token=token,
-        chance=Chance(jitter=lambda: random.uniform(0.9, 1.1), token=secrets.token_bytes),  # noqa: S311
+        chance=chance,
     )
 
 
@@ -269,7 +275,7 @@ def _agent(
         ),
     )
     tools = (
-        *(_told(hands, recall.own.stale) if recall else hands),
+        *(noticed(hands, recall.own.stale) if recall else hands),
         *(memory_tools_of(site, settings, recall, sees) if recall else ()),
         *sessions_tools(archive),
         *result_tools(conversations.said, max_chars=settings.tools.max_read_chars),
@@ -287,9 +293,3 @@ def _agent(
         on_answer=site.ledger.note,
     )
     return Agent(runtime=runtime, recall=recall, archive=archive, remembers_talk=talk)
-
-
-def _told(tools: Iterable[Tool], stale: Callable[[], None]) -> Iterator[Tool]:
-    """The same tools; after those that may write, `stale` is called."""
-    for tool in tools:
-        yield tool if tool.spec.name in {"read", "list"} else NoticedTool(tool, stale)

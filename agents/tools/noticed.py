@@ -1,6 +1,6 @@
 """A tool whose every use is told to somebody, whatever came of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from agents.model.provider import ToolSpec
 from agents.tools.tool import Tool, ToolOutput
@@ -25,3 +25,9 @@ class NoticedTool:
             return await self._tool.run(arguments, turn)
         finally:
             self._notice()
+
+
+def noticed(tools: Iterable[Tool], notice: Callable[[], None]) -> Iterator[Tool]:
+    """The same tools; after those that may write, `notice` is called."""
+    for tool in tools:
+        yield tool if tool.spec.name in {"read", "list"} else NoticedTool(tool, notice)

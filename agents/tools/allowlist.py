@@ -157,15 +157,17 @@ def matches(pattern: str, words: Words, *, exact_only: bool = False) -> bool:
 
 
 def pattern_problem(pattern: str) -> str | None:
-    """What is wrong with a pattern of the settings."""
+    """What is wrong with a pattern of the settings, to be read after it."""
     if not pattern.split():
-        return "a pattern of commands cannot be empty"
+        return "cannot be empty"
     if not pattern.startswith("^"):
         return None
     try:
         _compiled(pattern)
     except re2.error as error:
-        return f"{pattern!r} is no regular expression: {error}"
+        said = error.args[0] if error.args else ""
+        told = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+        return f"is no regular expression: {told}"
     return None
 
 

@@ -55,13 +55,13 @@ def in_group(tool: str, group: str) -> bool:
 
 
 def pattern_problem(pattern: str) -> str | None:
-    """What is wrong with a pattern, for whoever wrote it into the settings."""
+    """What is wrong with a pattern of the settings, to be read after it."""
     if pattern in GROUPS or re.fullmatch(r"[A-Za-z0-9_*?-]+", pattern):
         return None
     if not pattern.startswith("group:"):
-        return f"{pattern!r} is no name of a tool; * and ? may stand in it"
+        return "is no name of a tool; * and ? may stand in it"
     near = difflib.get_close_matches(pattern, GROUPS, n=1)
-    return f"there is no {pattern}" + (f"; did you mean {near[0]}?" if near else f"; {', '.join(GROUPS)}")
+    return "is no group of tools" + (f"; did you mean {near[0]}?" if near else f"; {', '.join(GROUPS)}")
 
 
 def _among(tool: str, patterns: Sequence[str]) -> bool:

@@ -5,9 +5,11 @@ from collections.abc import Iterator, Mapping
 import typer
 from pydantic import BaseModel, SecretStr
 
+from agents.settings import ExecSettings
+from agents.tools.sandbox import probe
 from gateway.cli.output import print_json
 from gateway.cli.place import Place
-from gateway.config import ConfigError, load_with_sources
+from gateway.config import Config, ConfigError, load_with_sources
 from gateway.config.example import plain
 from gateway.config.problems import dotted
 from gateway.redact import redact
@@ -29,7 +31,7 @@ def check(place: Place, *, as_json: bool) -> None:
         ]
         print_json({"file": str(error.file), "ok": False, "problems": problems})
         raise typer.Exit(78) from error
-    strays = [*loaded.config.channels.strays()]
+    strays = [*loaded.config.channels.strays(), *boxless(loaded.config, place.environ)]
     if as_json:
         print_json({"file": str(file), "ok": True, "problems": [], "warnings": list[Json](strays)})
     elif file.exists():
@@ -38,6 +40,21 @@ def check(place: Place, *, as_json: bool) -> None:
             typer.echo(f"But {stray}.")
     else:
         typer.echo(f"There is no {file}; every default holds, and that is fine.")
+
+
+def boxless(config: Config, environ: Mapping[str, str]) -> list[str]:
+    """That commands will not run which need the sandbox, when there are such commands and no sandbox."""
+    agents = [found for one in config.agents.list if (found := config.agents.resolve(one.id))]
+    if not any(_needs_box(agent.tools.exec) for agent in agents):
+        return []
+    problem = probe(environ.get("PATH"))[1]
+    return [f"commands that need the sandbox will not run: {problem.rstrip('.')}"] if problem else []
+
+
+def _needs_box(settings: ExecSettings) -> bool:
+    modes = {settings.mode.known, settings.mode.group, settings.mode.guest}
+    others = settings.sandbox == "non_owner" and modes != {"deny"}
+    return settings.enabled and (settings.sandbox == "all" or others)
 
 
 def show(place: Place, *, as_json: bool) -> None:

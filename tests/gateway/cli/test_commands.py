@@ -202,6 +202,29 @@ def test_the_dashboard_needs_a_token_and_says_that_nothing_runs(clawd: Clawd, ho
     assert json.loads(clawd("dashboard", "--json").out)["running"] is False
 
 
+@pytest.mark.parametrize(
+    ("settings", "warns"),
+    [
+        ("{}", False),
+        ("{mode: {known: ask}}", True),
+        ("{sandbox: all}", True),
+        ('{mode: {known: ask}, sandbox: "off"}', False),
+        ("{enabled: false, sandbox: all}", False),
+    ],
+)
+def test_config_check_says_when_commands_would_lack_their_sandbox(
+    clawd: Clawd, home: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: str, warns: bool
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    home.path.mkdir(exist_ok=True)
+    home.config_file.write_text(f"agents: {{defaults: {{tools: {{exec: {settings}}}}}}}\n")
+
+    done = clawd("config", "check")
+
+    assert done.code == 0
+    assert ("commands that need the sandbox will not run: bubblewrap" in done.out) is warns
+
+
 def test_config_check_tells_programs_too(clawd: Clawd, home: Home) -> None:
     assert json.loads(clawd("config", "check", "--json").out)["ok"] is True
     assert "is right" in clawd("config", "check").out

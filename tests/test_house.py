@@ -24,7 +24,7 @@ VENDORS = {
         f"channels/telegram/{name}.py"
         for name in (
             "channel", "connection", "content", "delivering", "errors", "fetching", "intake", "me", "menu",
-            "polling", "receiving", "sending", "webhook",
+            "polling", "reading", "receiving", "sending", "webhook",
         )
     },
     "apscheduler": {"gateway/schedule.py"},

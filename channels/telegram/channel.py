@@ -73,7 +73,7 @@ class TelegramChannel:
         self._timing = timing or Timing()
         server = Server(base_url=settings.api_base_url, token=token)
         self._api = Line(server, self._timing, pool=_API_CONNECTIONS)
-        self._polls = Line(server, self._timing, pool=_POLLING_CONNECTIONS)
+        self._polls = Line(server, self._timing, pool=_POLLING_CONNECTIONS, polls=True)
         self._menu = Menu(self._folder / f"commands-{account}", commands)
         self._evidence = Evidence(in_groups=settings.group_policy == "open" or bool(settings.groups))
         self._out = Delivering(

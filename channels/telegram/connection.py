@@ -9,6 +9,7 @@ from typing import TypeVar
 from telegram import Bot
 from telegram.request import HTTPXRequest
 
+from channels.telegram.reading import PollRequest
 from channels.telegram.timing import Timing
 
 T = TypeVar("T")
@@ -25,12 +26,13 @@ class Server:
 
 
 class Line:
-    """A Bot with its own pool of `pool` connections."""
+    """A Bot with its own pool of `pool` connections. `polls`: it is for getUpdates."""
 
-    def __init__(self, server: Server, timing: Timing, *, pool: int) -> None:
+    def __init__(self, server: Server, timing: Timing, *, pool: int, polls: bool = False) -> None:
         self._server = server
         self._timing = timing
         self._pool = pool
+        self._kind = PollRequest if polls else HTTPXRequest
         self._request: HTTPXRequest | None = None
         self._bot: Bot | None = None
 
@@ -38,7 +40,7 @@ class Line:
     def bot(self) -> Bot:
         if self._bot is None:
             timing = self._timing
-            self._request = HTTPXRequest(
+            self._request = self._kind(
                 connection_pool_size=self._pool,
                 read_timeout=timing.answer,
                 write_timeout=timing.answer,

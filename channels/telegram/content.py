@@ -116,9 +116,9 @@ def _asides(message: Message) -> Iterator[Aside]:
 
 
 def _sticker(sticker: Sticker) -> str:
-    kind = "animated " if sticker.is_animated else "video " if sticker.is_video else ""
-    pack = f" of the set {sticker.set_name}" if sticker.set_name else ""
-    return f"a {kind}sticker {sticker.emoji or ''}{pack}".replace("  ", " ").strip()
+    kind = "an animated" if sticker.is_animated else "a video" if sticker.is_video else "a"
+    pack = f"of the set {sticker.set_name}" if sticker.set_name else ""
+    return " ".join(filter(None, (kind, "sticker", sticker.emoji, pack)))
 
 
 def _point(place: Place) -> str:

@@ -80,7 +80,8 @@ class Delivering:
                 raise self._refused(error, address) from error
 
     async def react(self, address: Address, message_id: str, emoji: str | None) -> None:
-        reaction = [ReactionTypeEmoji(emoji)] if emoji else []
+        """Telegram's own set of emojis is allowed, written without variation selectors. Raises SendError."""
+        reaction = [ReactionTypeEmoji(emoji.replace("\ufe0f", ""))] if emoji else []
         try:
             await self._bot.set_message_reaction(chat_id(address), _number(message_id), reaction)
         except TelegramError as error:

@@ -18,8 +18,6 @@ from channels.telegram.offset import STALE, OffsetFile, Watermark
 from channels.telegram.status import Evidence
 from channels.telegram.timing import Timing
 
-_UNREADABLE = (TypeError, KeyError, ValueError, AttributeError)
-
 logger = logging.getLogger("clawd.telegram")
 
 
@@ -46,7 +44,7 @@ class Polling:
         self._jitter = jitter
         self._mark = Watermark(None)
         self._saved: int | None = None
-        self._last_at = clock()
+        self._last_at, self._confirmed = clock(), False
         self._heard = 0.0
         self._refused: BaseException | None = None
 
@@ -72,6 +70,7 @@ class Polling:
         updates = await self._line.within(self._timing.silence, self._ask)
         self._heard = asyncio.get_running_loop().time()
         self._evidence.alive(self._clock())
+        self._confirmed = not updates
         for update in sorted(updates, key=lambda one: one.update_id):
             await self._take(update)
         await self._save()
@@ -80,28 +79,12 @@ class Polling:
             await asyncio.sleep(self._timing.hurried)
 
     async def _ask(self, bot: Bot) -> Sequence[Update]:
-        if self._clock() - self._last_at > STALE:
+        if self._confirmed and self._clock() - self._last_at > STALE:
             self._mark.restart()
         low = self._mark.low
         offset = None if low is None else low + 1
         seconds = 0 if self._intake.busy else self._timing.poll
-        try:
-            return await bot.get_updates(offset=offset, timeout=seconds, allowed_updates=ALLOWED_UPDATES)
-        except _UNREADABLE as error:
-            logger.error("an update cannot be read (%s); the others are", type(error).__name__)  # noqa: TRY400
-            return await self._one_by_one(bot, offset)
-
-    async def _one_by_one(self, bot: Bot, offset: int | None) -> list[Update]:
-        """The updates that the library can read; one that it cannot would stop all that come after it."""
-        asked = {"offset": offset, "timeout": 0, "allowed_updates": list(ALLOWED_UPDATES)}
-        raw = await bot.do_api_request("getUpdates", api_kwargs=asked)
-        updates = []
-        for one in raw if isinstance(raw, list) else []:
-            try:
-                updates.append(Update.de_json(one, bot))
-            except _UNREADABLE:
-                updates.append(Update(update_id=int(one["update_id"])))
-        return updates
+        return await bot.get_updates(offset=offset, timeout=seconds, allowed_updates=ALLOWED_UPDATES)
 
     async def _take(self, update: Update) -> None:
         number = update.update_id

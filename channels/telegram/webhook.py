@@ -24,6 +24,7 @@ from channels.telegram.connection import Line
 from channels.telegram.intake import Intake
 from channels.telegram.me import ALLOWED_UPDATES
 from channels.telegram.polling import explained
+from channels.telegram.reading import readable
 from channels.telegram.status import Evidence
 from channels.telegram.timing import Timing
 
@@ -184,11 +185,6 @@ def _update(body: bytes) -> Update | None:
     """An update that only the library cannot read is one without content: telling it again would not help."""
     try:
         told = json.loads(body)
-        number = int(told["update_id"])
-    except (ValueError, TypeError, KeyError):
+        return readable(told) if isinstance(told, dict) else None
+    except ValueError:
         return None
-    try:
-        return Update.de_json(told, None)
-    except (TypeError, KeyError, ValueError, AttributeError) as error:
-        logger.error("an update cannot be read: %s", type(error).__name__)  # noqa: TRY400
-        return Update(update_id=number)

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
@@ -41,7 +41,8 @@ class Asked:
     """What a turn answers. `label` is the sender's name outside private sessions, `context` what stands
     before the text and is no instruction; `ids` are the accepted messages that it is made of.
 
-    `approve` asks the owner; `outside` names content from outside that is in it already.
+    `approve` asks the owner; `outside` names content from outside that is in it already, and `taint` grows
+    while it runs.
 
     `on_begin` is told the session's id before anything is written to its transcript. With `again`, the
     message stands there already: the turn had been cut off.
@@ -57,6 +58,7 @@ class Asked:
     steering: Callable[[], Awaitable[Sequence[User]]] = nothing_more
     approve: Approve = nobody_to_ask
     outside: tuple[str, ...] = ()
+    taint: Taint = field(default_factory=Taint)
     on_begin: OnBegin = _unheard
     again: bool = False
 
@@ -95,7 +97,7 @@ class Turns:
             if current.notice:
                 on_event(TextDelta(text=f"*{current.notice}*\n\n"))
             try:
-                said = None if asked.again else self.user(asked, turn.time_zone)
+                said = None if asked.again else self.user(asked)
                 outcome = await agent.runtime.respond(turn, said, on_event=on_event)
             finally:
                 await self._touch(agent, current.record, turn.at)
@@ -118,7 +120,8 @@ class Turns:
 
     def user(self, asked: Asked) -> User:
         """The message as the transcript holds it."""
-        stamp = envelope(self._clock(), time_zone=time_zone, sender=asked.label)
+        zone = self._roster.of(asked.key.agent).runtime.time_zone
+        stamp = envelope(self._clock(), time_zone=zone, sender=asked.label)
         head = f"{asked.context}\n{stamp}" if asked.context else stamp
         return User(at=self._clock(), parts=asked.parts, envelope=head, ids=asked.ids)
 
@@ -128,6 +131,8 @@ class Turns:
         return Current(record=record) if record else await self._lifecycle.current(asked.key, self._clock())
 
     def _turn(self, agent: Agent, record: SessionRecord, asked: Asked) -> Turn:
+        for source in asked.outside:
+            asked.taint.note(source)
         return Turn(
             key=record.key,
             session_id=record.session_id,
@@ -137,7 +142,7 @@ class Turns:
             time_zone=agent.runtime.time_zone,
             steering=asked.steering,
             approve=asked.approve,
-            taint=Taint(*asked.outside),
+            taint=asked.taint,
         )
 
     def _told(self, reply: ChatReply, before: str, after: str, on_event: OnEvent) -> ChatReply:

@@ -148,25 +148,47 @@ def event_of(stored: object) -> InboundMessage:
     )
 
 
-def config() -> Config:
+def config(models: str = "") -> Config:
+    """Without `models` there is none; else it is the address of an Anthropic server."""
     account = {"token": "123456:not-a-real-token", "dm_policy": "open", "allow_from": ["*"]}
+    provider = {"api_key": "test-key", "base_url": models}
     return Config.model_validate(
         {
+            "models": {"default": "anthropic/claude-sonnet-4-5", "providers": {"anthropic": provider}}
+            if models
+            else {},
+            "gateway": {"max_concurrent_turns": 64},
             "memory": {"search": {"provider": "none"}},
             "channels": {"telegram": {"accounts": {"default": account}}, "owners": ["telegram:1"]},
         }
     )
 
 
-async def live(home: Home, port: int, traits: Traits, steps: Steps) -> None:
+async def live(
+    home: Home, port: int, traits: Traits, steps: Steps, *, models: str = "", lag: Path | None = None
+) -> None:
     def makers(_: ChannelsSettings) -> Mapping[Name, Make]:
         return {("telegram", "default"): lambda: Street(port, traits, steps)}
 
-    async with built(config(), home, environ={}, makers=makers) as parts:
+    async with built(config(models), home, environ={}, makers=makers) as parts, asyncio.TaskGroup() as group:
         parts.gateway.ready = True
         assert parts.frontage is not None
+        await parts.warm_up()
+        if lag is not None:
+            group.create_task(tell_lag(lag))
         await parts.frontage.front.reception.replay()
         await parts.frontage.street.run()
+
+
+async def tell_lag(path: Path) -> None:
+    """How late the event loop is, in milliseconds, a line for each twentieth of a second."""
+    loop = asyncio.get_running_loop()
+    while True:
+        due = loop.time() + 0.05
+        await asyncio.sleep(0.05)
+        late = (loop.time() - due) * 1000
+        with path.open("a") as file:
+            file.write(f"{late:.2f}\n")
 
 
 def count_lines(steps: Steps) -> None:
@@ -188,11 +210,16 @@ def main() -> None:
     parser.add_argument("--edits", action="store_true")
     parser.add_argument("--die-at", type=int, default=0)
     parser.add_argument("--count", type=Path)
+    parser.add_argument("--models", default="", help="the address of an Anthropic server")
+    parser.add_argument("--lag", type=Path, help="a file for the lag of the event loop")
     given = parser.parse_args()
     steps = Steps(given.die_at, given.count)
-    count_lines(steps)
+    if given.die_at or given.count:
+        count_lines(steps)
+    traits = replace(TRAITS, can_edit=given.edits)
+    running = live(Home(given.home), given.port, traits, steps, models=given.models, lag=given.lag)
     with suppress(KeyboardInterrupt):
-        asyncio.run(live(Home(given.home), given.port, replace(TRAITS, can_edit=given.edits), steps))
+        asyncio.run(running)
 
 
 if __name__ == "__main__":

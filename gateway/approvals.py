@@ -5,7 +5,8 @@ import logging
 import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -16,9 +17,10 @@ from agents.model.provider import TextDelta
 from agents.tools.approval import ApprovalRequest, Approve, Decision, Remembered, shown
 from agents.turn import OnEvent
 from channels.channel import SendError
-from channels.message import Choice
+from channels.message import Address, Choice
 from gateway.approvals_file import Kept, KeptFile
 from gateway.commands.table import Who
+from gateway.deliveries import Delivery, Part
 from gateway.views import Refused
 from sessions.codec import iso
 from sessions.key import SessionKey
@@ -201,6 +203,20 @@ def asked_in_text(approvals: Approvals, key: SessionKey, on_event: OnEvent) -> A
         on_event(TextDelta(text=f"\n\n{pending.text}\n\n"))
 
     return partial(approvals.ask, key, show=show)
+
+
+def posted(
+    pending: Pending, address: Address, *, at: datetime, parts: Sequence[Part], reply_to: str | None = None
+) -> Delivery:
+    """The request as a message of its own, with buttons; `parts` are its text, written for the channel."""
+    *before, last = parts
+    return Delivery(
+        key=f"approval-{pending.key.agent}-{at:%Y%m%dT%H%M%S%f}-{pending.id}",
+        address=address,
+        at=at,
+        parts=(*before, replace(last, choices=pending.choices)),
+        reply_to=reply_to,
+    )
 
 
 def kept_text(what: Remembered | None) -> str:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from itertools import count
 from pathlib import Path
 
@@ -15,12 +16,14 @@ from agents.settings import ToolsSettings
 from agents.tools.approval import ApprovalRequest, Decision, Remembered
 from agents.turn import Trust, TurnEvent
 from channels.channel import SendError
-from gateway.approvals import MAX_PENDING, Approvals, Pending, fenced
+from gateway.approvals import MAX_PENDING, Approvals, Pending, fenced, posted
 from gateway.commands.obey import Hooks
+from gateway.deliveries import Part
 from gateway.views import Beside, ChatReply, Refused
 from sessions.key import SessionKey
+from tests.fakes.front import ADDRESS
 from tests.fakes.house import House, house
-from tests.fakes.protocols import Calls, FakeClock, Says, call
+from tests.fakes.protocols import START, Calls, FakeClock, Says, call
 
 MAIN = SessionKey(agent="main", kind="main")
 TOUCH = ApprovalRequest(
@@ -250,6 +253,22 @@ async def test_a_line_that_is_not_understood_lets_nothing_through(tmp_path: Path
     )
     async with desk(tmp_path) as at:
         assert at.approvals.remembered("main") == [Remembered(program="/bin/e")]
+
+
+async def test_in_a_chat_a_request_is_a_message_with_buttons_under_its_last_part(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        task, pending = await at.asked()
+        parts = (Part(text="first"), Part(text="last", plain="last"))
+        delivery = posted(pending, ADDRESS, at=START, parts=parts)
+        again = posted(pending, ADDRESS, at=START + timedelta(seconds=1), parts=parts)
+        await at.approvals.deny(MAIN, pending.id)
+        await task
+
+    assert [part.text for part in delivery.parts] == ["first", "last"]
+    assert [len(part.choices) for part in delivery.parts] == [0, 1]
+    assert delivery.parts[1].choices == pending.choices
+    assert all(len(choice.data.encode()) <= 64 for choice in pending.choices[0])
+    assert delivery.key != again.key
 
 
 def test_nothing_in_a_text_ends_its_block() -> None:

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 
+from agents.bootstrap import NAMES, PRIVATE
 from agents.settings import ToolsSettings
 from agents.tools.approval import ApprovalRequest, shown
 from agents.tools.policy import Rule, in_group, refusal
@@ -27,14 +28,16 @@ class Permission:
         rule = Rule(allow=standing.allow, deny=standing.deny)
         if told := refusal(call.name, rule, turn.trust):
             return told
-        if not (asks_for(turn, self.settings) and in_group(call.name, "group:messaging")):
-            return None
-        return await self._ask(call, turn)
+        if asks_for(turn, self.settings) and (in_group(call.name, "group:messaging") or _guides(call)):
+            return await self._ask(call, turn)
+        return None
 
     async def _ask(self, call: ToolCall, turn: Turn) -> str | None:
         what = shown(json.dumps(call.arguments, ensure_ascii=False, indent=1))
         if len(what) > MAX_SHOWN:
-            return f"Not run: after {outside(turn)}, sending needs approval, and this is too long for that."
+            return (
+                f"Not run: after {outside(turn)} it needs approval, and it is too long to be read for that."
+            )
         decision = await turn.approve(
             ApprovalRequest(
                 tool=call.name,
@@ -45,6 +48,14 @@ class Permission:
             )
         )
         return None if decision.granted else denied(decision.reason)
+
+
+def _guides(call: ToolCall) -> bool:
+    """Whether a call would change a file that tells the agent how to behave."""
+    path = call.arguments.get("path")
+    if call.name not in ("write", "edit") or not isinstance(path, str):
+        return False
+    return path.rpartition("/")[2].casefold() in {name.casefold() for name in NAMES if name not in PRIVATE}
 
 
 def asks_for(turn: Turn, settings: ToolsSettings) -> bool:

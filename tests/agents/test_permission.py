@@ -73,6 +73,32 @@ async def test_other_tools_are_not_asked_after_content_from_outside() -> None:
     assert asked == []
 
 
+@pytest.mark.parametrize(
+    ("tool", "path", "asks"),
+    [
+        ("write", "AGENTS.md", True),
+        ("edit", "soul.md", True),
+        ("edit", "./memory/../SOUL.md", True),
+        ("write", "/srv/clawd/HEARTBEAT.md", True),
+        ("write", "memory/2026-05-01.md", False),
+        ("write", "MEMORY.md", False),
+        ("read", "AGENTS.md", False),
+        ("write", 7, False),
+    ],
+)
+async def test_files_that_guide_the_agent_are_asked_after_content_from_outside(
+    tool: str, path: str | int, asks: bool
+) -> None:
+    tainted, asked = by("owner", LETTER)
+    calm, nothing = by("owner")
+
+    await permission().refusal(call(tool, {"path": path}), tainted)
+    await permission().refusal(call(tool, {"path": path}), calm)
+
+    assert bool(asked) is asks
+    assert nothing == []
+
+
 async def test_a_denied_message_is_not_sent() -> None:
     tainted, _ = by("owner", LETTER, decision=Decision(kind="deny", reason="no"))
     told = await permission().refusal(call("message"), tainted)

@@ -21,6 +21,7 @@ from gateway.endings import Endings
 from gateway.insight import Insight, Window
 from gateway.lanes import Lanes
 from gateway.lifecycle import Lifecycle
+from gateway.media.taken import Take, Taken, not_taken
 from gateway.memories import Memories
 from gateway.roster import Roster
 from gateway.routing import api_session
@@ -65,9 +66,10 @@ class Gateway:
         version: str,
         approvals: Approvals | None = None,
         hooks: Hooks = Hooks(),  # noqa: B008 (frozen)
+        take: Take = not_taken,
     ) -> None:
-        self.default_agent = roster.default
-        self.approvals = approvals
+        self.default_agent, self.new_id = roster.default, new_id
+        self.approvals, self._take = approvals, take
         self.models = models
         self.ready, self.draining = False, False
         self.lanes = Lanes(max_concurrent_turns)
@@ -232,16 +234,22 @@ class Gateway:
         self, key: SessionKey, text: str, on_event: OnEvent, beside: Beside = OWNER
     ) -> ChatReply:
         """A turn of the owner, or of what the owner lets in, in the session's lane."""
-        files = [f"[{one.kind}: {one.name or 'without a name'}, {one.ref}]" for one in beside.files]
+        try:
+            taken = await self._take(beside.files) if beside.files else Taken()
+        except asyncio.CancelledError as error:
+            raise Refused("Stopped.", code="stopped", status=409) from error
+        told = "\n".join(part for part in (text, taken.text) if part.strip())
         asked = Asked(
             key=key,
-            parts=(Text(text="\n".join((text, *files))), *beside.images),
+            parts=(Text(text=told), *beside.images, *taken.images),
             sender=beside.sender,
             trust=beside.trust,
             context=beside.context,
+            outside=taken.outside,
             approve=asked_in_text(self.approvals, key, on_event) if self.approvals else nobody_to_ask,
         )
-        return await self.turns.answer(asked, on_event)
+        reply = await self.turns.answer(asked, on_event)
+        return replace(reply, reply="\n\n".join((reply.reply, *(f"⚠️ {line}" for line in taken.told))))
 
 
 def _forget(_: object) -> None:

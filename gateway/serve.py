@@ -9,14 +9,18 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 import uvicorn
+from fastapi import FastAPI
 
+from agents.clock import system_clock
 from gateway.build import Parts, built
 from gateway.config import Config
 from gateway.frontage import Makers
 from gateway.home import Home
 from gateway.http.app import create_app
-from gateway.http.rules import HttpRules
+from gateway.http.hub import Hub
+from gateway.reload import Reload, watched
 from gateway.restart import EXIT_RESTART, Restart
+from gateway.webside import rules_of, wiring_of
 
 logger = logging.getLogger("clawd.serve")
 
@@ -48,36 +52,34 @@ async def serve(
     token: str,
     on_ready: Callable[[str], None],
     makers: Makers | None = None,
+    reload: Reload | None = None,
 ) -> int:
     """Run until SIGTERM, SIGINT or /restart; 0 after an orderly end, 1 after a crash, EXIT_RESTART when it is
-    to begin again. `on_ready` is told the address; `makers` stand in for the platforms.
+    to begin again. `on_ready` is told the address; `makers` stand in for the platforms; `reload` follows the
+    configuration file.
 
     Raises PortInUse, AlreadyRunning, HomeError, WorkspaceError before anything is served.
     """
     settings, code, restart = config.gateway, 0, Restart()
     restart.possible = True
+    held = reload or Reload(started=config, read=lambda: config, clock=system_clock)
+    hub = Hub()
     with listen(settings.host, settings.port) as listener:
         async with built(config, home, token=token, makers=makers, restart=restart) as parts:
-            app = create_app(parts.gateway, token=token, settings=_rules(config))
-            server = Server(
-                uvicorn.Config(
-                    app,
-                    log_config=None,
-                    access_log=False,
-                    lifespan="off",
-                    timeout_graceful_shutdown=5,
-                    server_header=False,
-                    date_header=False,
-                )
-            )
+            wiring = wiring_of(parts.gateway, parts.frontage, held, hub)
+            app = create_app(parts.gateway, token=token, settings=rules_of(config), wiring=wiring)
+            server = _server(app, config)
             try:
                 async with asyncio.TaskGroup() as group:
                     address = _address(listener)
                     beside = [
-                        group.create_task(_watch_signals(parts, server, settings.drain_seconds, restart)),
+                        group.create_task(
+                            _watch_signals(parts, server, settings.drain_seconds, restart, hub)
+                        ),
                         group.create_task(_start(parts, server, address, on_ready)),
                         group.create_task(parts.gateway.memory_watch()),
                         group.create_task(_keep_channels(parts, server)),
+                        group.create_task(_follow(reload, home, config)),
                     ]
                     await _serve_http(server, listener, parts)
                     for task in beside:
@@ -109,15 +111,19 @@ def listen(host: str, port: int) -> Iterator[socket.socket]:
         yield listener
 
 
-def _rules(config: Config) -> HttpRules:
-    settings = config.gateway
-    return HttpRules(
-        host=settings.host,
-        port=settings.port,
-        allowed_hosts=tuple(settings.allowed_hosts),
-        allowed_origins=tuple(settings.allowed_origins),
-        max_body_bytes=max(2 * 1024 * 1024, 8 * settings.max_text_chars),
-        max_text_chars=settings.max_text_chars,
+def _server(app: FastAPI, config: Config) -> Server:
+    return Server(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            timeout_graceful_shutdown=5,
+            proxy_headers=False,  # the door decides whom to believe
+            ws_max_size=rules_of(config).max_body_bytes,
+            server_header=False,
+            date_header=False,
+        )
     )
 
 
@@ -151,7 +157,17 @@ async def _keep_channels(parts: Parts, server: Server) -> None:
         await parts.frontage.street.run()
 
 
-async def _watch_signals(parts: Parts, server: Server, drain_seconds: float, restart: Restart) -> None:
+async def _follow(reload: Reload | None, home: Home, config: Config) -> None:
+    """The start was good; from now on the file is watched."""
+    if reload is not None and reload.good is not None and not reload.notice:
+        await asyncio.to_thread(reload.good.keep)
+    if reload is not None and config.gateway.reload:
+        await reload.run(watched(home.config_file))
+
+
+async def _watch_signals(
+    parts: Parts, server: Server, drain_seconds: float, restart: Restart, hub: Hub
+) -> None:
     """Wait for a signal or /restart, let running turns end, then stop. A second signal stops at once."""
     asked = asyncio.Event()
     again = asyncio.Event()
@@ -168,6 +184,9 @@ async def _watch_signals(parts: Parts, server: Server, drain_seconds: float, res
         one.cancel()
     asked.set()
     parts.gateway.draining = True
+    hub.shutting_down(
+        reason="restart" if restart.asked.is_set() else "stop", restart_ms=int(drain_seconds * 1000)
+    )
     running = parts.gateway.lanes.running
     logger.info("stopping; waiting for %d turns (a second signal stops at once)", running)
     impatient = asyncio.create_task(again.wait())
@@ -179,4 +198,5 @@ async def _watch_signals(parts: Parts, server: Server, drain_seconds: float, res
     if parts.frontage is not None and not again.is_set():
         await parts.frontage.front.postman.drain(min(drain_seconds, 10))
     impatient.cancel()
+    hub.leave()
     server.should_exit = True

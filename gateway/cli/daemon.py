@@ -1,32 +1,50 @@
 """The work of clawd gateway run."""
 
 import asyncio
+import logging
 import os
 import secrets
 import sys
 from contextlib import suppress
+from functools import partial
 
 import typer
 
+from agents.clock import system_clock
 from gateway import log
 from gateway.cli.place import Place
 from gateway.config import Config
+from gateway.config.last_good import LastGood, started
 from gateway.credentials import gateway_token
 from gateway.frontage import secrets_in
 from gateway.home import HomeError
+from gateway.reload import Hot, Reload
 from gateway.restart import EXIT_RESTART
 from gateway.serve import serve
+from gateway.webside import same_as
+
+logger = logging.getLogger("clawd.config")
 
 
 def run(place: Place, *, host: str | None, port: int | None) -> int:
     """The daemon's exit code. Raises ConfigError before anything is made, then HomeError, AlreadyRunning,
     WorkspaceError, PortInUse."""
-    config = _over(place.config(), host, port)
-    home = place.home
+    home, begun = place.home, started(place.home, place.environ)
+    config = _over(begun.config, host, port)
     home.ensure()
     token = gateway_token(home, config.gateway, make=lambda: secrets.token_urlsafe(32))
     log.set_up(home.logs, level=config.gateway.log_level, secrets=(token, *secrets_in(config)))
     typer.echo(f"clawd: starting on {home.path} ...")
+    if begun.notice:
+        logger.error(begun.notice)
+    reload = Reload(
+        started=config,
+        read=lambda: _over(place.config(), host, port),
+        clock=system_clock,
+        hot=Hot(refuse=partial(same_as, token)),
+        good=LastGood(home),
+        notice=begun.notice,
+    )
 
     def on_ready(_: str) -> None:
         url = config.gateway.url
@@ -38,7 +56,7 @@ def run(place: Place, *, host: str | None, port: int | None) -> int:
             typer.echo(f"clawd: `{place.command} dashboard` prints the address that logs a browser in.")
 
     try:
-        code = asyncio.run(serve(config, home, token=token, on_ready=on_ready))
+        code = asyncio.run(serve(config, home, token=token, on_ready=on_ready, reload=reload))
     finally:
         with suppress(OSError):
             if home.address_file.read_text(encoding="utf-8").startswith(f"{os.getpid()} "):

@@ -30,14 +30,15 @@ class Loaded:
     sources: Mapping[str, str]
 
 
-def load(home: Home, environ: Mapping[str, str]) -> Config:
-    """The home's clawd.yaml as settings; every default when there is no such file. Raises ConfigError."""
-    return load_with_sources(home, environ).config
+def load(home: Home, environ: Mapping[str, str], *, file: Path | None = None) -> Config:
+    """The home's clawd.yaml (or another file) as settings; every default when there is no such file. Raises
+    ConfigError."""
+    return load_with_sources(home, environ, file=file).config
 
 
-def load_with_sources(home: Home, environ: Mapping[str, str]) -> Loaded:
+def load_with_sources(home: Home, environ: Mapping[str, str], *, file: Path | None = None) -> Loaded:
     """As `load`, and where each value came from. Raises ConfigError with all problems at once."""
-    file = home.config_file
+    file = file or home.config_file
     text = _text(file)
     if text is None:
         return Loaded(config=Config(), sources={})

@@ -161,6 +161,8 @@ def models_json(models: Sequence[ModelStatus]) -> JsonObject:
             "usable": model.usable,
             "reason": model.reason or None,
             "is_default": model.is_default,
+            "is_fallback": model.is_fallback,
+            "rests_until": model.until.isoformat() if model.until else None,
         }
         for model in models
     ]

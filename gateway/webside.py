@@ -1,0 +1,60 @@
+"""The web side of a gateway: from the configuration that holds to what the HTTP surface goes by."""
+
+from gateway.config import Config
+from gateway.frontage import Frontage
+from gateway.gateway import Gateway
+from gateway.http.hub import Hub
+from gateway.http.rules import HttpRules
+from gateway.http.wiring import NO_HOOKS, HookRules, Wiring
+from gateway.machine import version
+from gateway.reload import Reload
+from sessions.messages import JsonObject
+
+MILLION = 1_000_000
+
+
+def rules_of(config: Config) -> HttpRules:
+    settings = config.gateway
+    return HttpRules(
+        host=settings.host,
+        port=settings.port,
+        allowed_hosts=tuple(settings.allowed_hosts),
+        allowed_origins=tuple(settings.allowed_origins),
+        trusted_proxies=tuple(settings.trusted_proxies),
+        max_body_bytes=max(2 * 1024 * 1024, 8 * settings.max_text_chars),
+        max_upload_bytes=settings.max_upload_mb * MILLION,
+        max_text_chars=settings.max_text_chars,
+    )
+
+
+def hooks_of(config: Config) -> HookRules:
+    hooks = config.gateway.hooks
+    if not hooks.enabled or hooks.token is None:
+        return NO_HOOKS
+    return HookRules(
+        token=hooks.token.get_secret_value(), agents=tuple(hooks.agents), per_minute=hooks.per_minute
+    )
+
+
+def same_as(token: str, config: Config) -> str | None:
+    """Why the hooks' token cannot be taken; None when it can."""
+    if hooks_of(config).token != token:
+        return None
+    return "gateway.hooks.token is the gateway's own token. Give the hooks one of their own."
+
+
+def wiring_of(gateway: Gateway, frontage: Frontage | None, reload: Reload, hub: Hub) -> Wiring:
+    """Webhooks go by the configuration as it is at each request."""
+
+    def facts() -> JsonObject:
+        return {"version": version(), "turns": gateway.lanes.running, **reload.status()}
+
+    return Wiring(
+        hub=hub,
+        new_id=gateway.new_id,
+        hooks=lambda: hooks_of(reload.config),
+        openai_api=reload.started.gateway.openai_api.enabled,
+        outbox=frontage.front.outbox if frontage else None,
+        postman=frontage.front.postman if frontage else None,
+        facts=facts,
+    )

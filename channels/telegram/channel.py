@@ -196,6 +196,9 @@ class TelegramChannel:
         except (TypeError, KeyError, ValueError, AttributeError, IndexError):
             logger.exception("update %d cannot be understood and is left out", update.update_id)
             return []
+        if update.my_chat_member and not events:
+            self._evidence.wrote(str(update.my_chat_member.chat.id))
+            logger.info("account %s may write in chat %d", self.account, update.my_chat_member.chat.id)
         return [self._noticed(event) for event in events]
 
     def _noticed(self, event: Inbound) -> Inbound:
@@ -206,6 +209,8 @@ class TelegramChannel:
                     return replace(event, own=True, address=replace(event.address, thread=ours.thread))
             case Pressed():
                 self._spawn(self._answer(event.id))
+            case ChatChanged() if event.moved_to:
+                self._out.moved(event.address.chat, event.moved_to)
             case ChatChanged() if event.gone:
                 self._evidence.lost(event.address.chat, event.gone)
         return event

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from telegram import Bot, InputFile, Message, ReactionTypeEmoji
@@ -35,28 +36,42 @@ class Delivering:
         self._evidence = evidence
         self._link_preview = link_preview
         self._on_moved = on_moved
+        self._moved: dict[str, str] = {}
         self.sent = Sent()
+
+    def moved(self, old: str, new: str) -> None:
+        """The group has another id from now on; what is for its former one goes there."""
+        self._moved[old] = new
 
     async def send(self, message: OutboundMessage) -> str:
         """The id of the message that holds the text, else of the first one. Raises SendError.
 
         A message of several requests that failed in the middle goes on from there when it is sent again.
         """
+        message = replace(message, address=self._now(message.address))
         calls = self._calls(message)
         done = self.sent.begun(message.key, message.part)
         for call in calls[len(done) :]:
-            sent = await self._put(call, message.address)
-            done.append(str(sent.message_id))
-            caption = call.says and call.file is not None
-            self.sent.add(
-                str(sent.chat.id), str(sent.message_id), thread=message.address.thread, caption=caption
-            )
+            done.append(await self._step(call, message.address, last=call is calls[-1]))
         self.sent.ended(message.key, message.part)
         self._evidence.wrote(message.address.chat)
         return next((one for one, call in zip(done, calls, strict=True) if call.says), done[0])
 
+    async def _step(self, call: Call, address: Address, *, last: bool) -> str:
+        """The id of the message; empty when it may or may not have arrived and others are to follow."""
+        try:
+            sent = await self._put(call, address)
+        except SendError as error:
+            if not error.ambiguous or last:
+                raise
+            return ""
+        number, caption = str(sent.message_id), call.says and call.file is not None
+        self.sent.add(str(sent.chat.id), number, thread=address.thread, caption=caption)
+        return number
+
     async def edit(self, message: OutboundMessage, message_id: str) -> None:
         """Files cannot come into a text by an edit: they follow it. Raises SendError."""
+        message = replace(message, address=self._now(message.address))
         ours = self.sent.find(message.address.chat, message_id)
         caption = ours is not None and ours.caption
         try:
@@ -73,8 +88,9 @@ class Delivering:
             await self._follow(message)
 
     async def delete(self, address: Address, message_id: str) -> None:
+        """What is gone already is deleted. Raises SendError."""
         try:
-            await self._bot.delete_message(chat_id(address), _number(message_id))
+            await self._bot.delete_message(chat_id(self._now(address)), _number(message_id))
         except TelegramError as error:
             if "to delete not found" not in error.message.lower():
                 raise self._refused(error, address) from error
@@ -83,20 +99,25 @@ class Delivering:
         """Telegram's own set of emojis is allowed, written without variation selectors. Raises SendError."""
         reaction = [ReactionTypeEmoji(emoji.replace("\ufe0f", ""))] if emoji else []
         try:
-            await self._bot.set_message_reaction(chat_id(address), _number(message_id), reaction)
+            chat = chat_id(self._now(address))
+            await self._bot.set_message_reaction(chat, _number(message_id), reaction)
         except TelegramError as error:
             raise self._refused(error, address) from error
 
     async def typing(self, address: Address) -> None:
-        thread = thread_of(address, typing=True)
+        """Raises SendError."""
+        chat, thread = chat_id(self._now(address)), thread_of(address, typing=True)
         try:
-            await self._bot.send_chat_action(chat_id(address), ChatAction.TYPING, message_thread_id=thread)
+            await self._bot.send_chat_action(chat, ChatAction.TYPING, message_thread_id=thread)
         except TelegramError as error:
             raise self._refused(error, address) from error
 
     @property
     def _bot(self) -> Bot:
         return self._line.bot
+
+    def _now(self, address: Address) -> Address:
+        return replace(address, chat=self._moved.get(address.chat, address.chat))
 
     def _calls(self, message: OutboundMessage) -> list[Call]:
         try:
@@ -126,7 +147,8 @@ class Delivering:
             try:
                 return await self._request(call)
             except TelegramError as error:
-                other = self._otherwise(call, error, address)
+                self._learn(error, address)
+                other = _otherwise(call, error)
                 if other is None or other[0] in tried:
                     raise self._refused(error, address) from error
                 tried.add(other[0])
@@ -134,15 +156,10 @@ class Delivering:
             except OSError as error:
                 raise SendError(f"a file could not be read: {error.strerror or error}") from error
 
-    def _otherwise(self, call: Call, error: TelegramError, address: Address) -> tuple[str, Call] | None:
-        if isinstance(error, ChatMigrated):
+    def _learn(self, error: TelegramError, address: Address) -> None:
+        if isinstance(error, ChatMigrated) and address.chat not in self._moved:
+            self.moved(address.chat, str(error.new_chat_id))
             self._on_moved(address.chat, str(error.new_chat_id))
-            return "chat", call.to_chat(error.new_chat_id)
-        if no_thread(error) and call.thread is not None:
-            return "thread", call.without_thread()
-        if wants_document(error) and call.field not in (None, "document"):
-            return "document", call.as_document()
-        return None
 
     async def _request(self, call: Call) -> Message:
         if call.file is None:
@@ -158,9 +175,21 @@ class Delivering:
 
     def _refused(self, error: TelegramError, address: Address) -> SendError:
         refused = send_error(error)
+        self._learn(error, address)
         if refused.gone:
             self._evidence.lost(address.chat, str(refused))
         return refused
+
+
+def _otherwise(call: Call, error: TelegramError) -> tuple[str, Call] | None:
+    """Another form of the same request, by the name of what is different, where the refusal asks for one."""
+    if isinstance(error, ChatMigrated):
+        return "chat", call.to_chat(error.new_chat_id)
+    if no_thread(error) and call.thread is not None:
+        return "thread", call.without_thread()
+    if wants_document(error) and call.field not in (None, "document"):
+        return "document", call.as_document()
+    return None
 
 
 def _opened(file: OutboundFile) -> tuple[BinaryIO, int]:

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Awaitable
 from dataclasses import replace
 from pathlib import Path
@@ -168,6 +170,15 @@ async def test_an_answer_that_failed_in_the_middle_goes_on_from_there(
     assert number == str(shown[1].id)
 
 
+async def test_a_doubtful_file_does_not_take_the_text_after_it_along(
+    server: TelegramServer, channel: TelegramChannel, tmp_path: Path
+) -> None:
+    file = a_file(tmp_path, "a.png", "image", "image/png")
+    server.knobs.lost.append("sendphoto")
+    await channel.send(answer(ANNA, "x" * 1100, files=(file,)))
+    assert [one.file for one in server.world.from_bot(ANNA)] == ["photo", ""]
+
+
 async def test_a_file_that_is_gone_is_a_refusal(channel: TelegramChannel, tmp_path: Path) -> None:
     file = a_file(tmp_path, "a.png", "image", "image/png")
     await asyncio.to_thread(file.path.unlink)
@@ -318,10 +329,30 @@ async def test_a_group_that_moved_gets_the_answer_and_is_told_of(
         server.world.updates.clear()
         await channel.send(answer(GROUP, "hello"))
         await gateway.until(1)
-    assert [one.text for one in server.world.from_bot(-1005)] == ["hello"]
+        number = server.world.from_bot(-1005)[0].id
+        await channel.edit(answer(GROUP, "hello again"), str(number))
+        await channel.typing(to(GROUP))
+        await channel.send(answer(GROUP, "more", key="m"))
+    assert [one.text for one in server.world.from_bot(-1005)] == ["hello again", "more"]
+    assert server.count("sendMessage") == 3
+    assert len(gateway.events) == 1
     moved = gateway.others[0]
     assert isinstance(moved, ChatChanged)
     assert (moved.address.chat, moved.moved_to) == (str(GROUP), "-1005")
+
+
+async def test_a_typing_notice_finds_out_that_a_group_moved(
+    server: TelegramServer, channel: TelegramChannel
+) -> None:
+    server.world.upgrade(GROUP, -1005)
+    assert (await refused(channel.typing(to(GROUP)))).retryable
+    await channel.typing(to(GROUP))
+    assert server.world.chats[-1005].typing == [None]
+
+
+def test_a_gateway_without_telegram_does_not_load_its_library() -> None:
+    code = "import channels.settings, gateway.accounts, sys; sys.exit('telegram' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120).returncode == 0
 
 
 async def test_nothing_visible_is_never_sent(server: TelegramServer, channel: TelegramChannel) -> None:

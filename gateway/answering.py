@@ -3,13 +3,11 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
-from agents.model.provider import TextDelta
 from agents.recovery import left_of
 from agents.silent import audible
-from agents.turn import OnEvent, Retrying, ToolStarted, TurnEvent
+from agents.tools.approval import Approve
 from channels.channel import Channel
 from channels.message import InboundMessage
 from gateway.admission import Admission, Door
@@ -18,52 +16,27 @@ from gateway.inbox import End
 from gateway.live import OnShown
 from gateway.mailbox import Item, Mailbox, text_of
 from gateway.media import Taken
+from gateway.media.sending import Outgoing, Sending
 from gateway.postman import Postman
 from gateway.preferences import Verbosity
 from gateway.presence import presence
+from gateway.running import Cause, Running, recorded
 from gateway.turns import Asked, Turns
 from gateway.views import Refused
 from gateway.writing import Writer
 from sessions.entries import Entry
 from sessions.key import SessionKey
-from sessions.messages import Assistant, Image, Text, User
+from sessions.messages import Image, Text, User
 
-Cause: TypeAlias = Literal["stop", "interrupt", "stuck"]
 Fetch: TypeAlias = Callable[[Channel, InboundMessage], Awaitable[Taken]]
 Entries: TypeAlias = Callable[[SessionKey, str], Awaitable[Sequence[Entry]]]
 """The transcript of a key's session of that id; empty when it is not the current one. Raises Refused."""
+Approving: TypeAlias = Callable[[SessionKey, Channel, Item], Approve]
+"""How the owner is asked in the chat that an item came from."""
 
 WORDLESS = "[a message without words]"
 
 logger = logging.getLogger("clawd.gateway")
-
-
-@dataclass(slots=True)
-class Running:
-    """A turn under way; `items` grows as messages join it, `cause` is set by whoever ends it, `text` is what
-    its present answer has said so far."""
-
-    items: list[Item]
-    cause: Cause | None = None
-    text: str = ""
-    over: bool = False
-    hears: list[OnEvent] = field(default_factory=list)
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        return tuple(item.id for item in self.items)
-
-    def hear(self, event: TurnEvent) -> None:
-        match event:
-            case TextDelta():
-                self.text = event.text if self.over else self.text + event.text
-                self.over = False
-            case ToolStarted():
-                self.over = True
-            case Retrying():
-                self.text = ""
-        for listener in self.hears:
-            listener(event)
 
 
 class Answering:
@@ -79,7 +52,9 @@ class Answering:
         postman: Postman,
         writer: Writer,
         fetch: Fetch,
+        outgoing: Outgoing,
         verbose: Callable[[SessionKey], Verbosity],
+        approving: Approving,
         entries: Entries,
         stop: Callable[[SessionKey], bool],
         draining: Callable[[], bool],
@@ -91,7 +66,9 @@ class Answering:
         self._postman = postman
         self._writer = writer
         self._fetch = fetch
+        self._outgoing = outgoing
         self._verbose = verbose
+        self._approving = approving
         self._entries = entries
         self._stop = stop
         self._draining = draining
@@ -120,7 +97,8 @@ class Answering:
         elif left.answer is None:
             await self.answer([item], admission, box, again=left.ids)
         else:
-            await self._tell(Running(items=[item]), admission, _recorded(left.answer), again=left.ids)
+            running = Running(items=[item], session_id=session_id, again=True)
+            await self._tell(running, admission, recorded(left.answer), again=left.ids)
 
     async def answer(
         self,
@@ -133,15 +111,15 @@ class Answering:
     ) -> None:
         """Answer the items as one message. `text` stands in for theirs; `again` are the ids of a turn whose
         message is in the transcript already."""
-        running = Running(items=list(items))
+        running = Running(items=list(items), again=bool(again))
         channel = self._postman.channel(items[0].message.address)
         if channel is None:
             await self._ends.tell(items[0], admission, "", "dropped", ids=running.ids)
             return
         self._running[admission.key] = running
         try:
-            asked = await self._asked(channel, running, admission, box, text=text, again=bool(again))
-            await self._run(channel, asked, running, admission, again)
+            with self._outgoing.opened(admission.key, channel.traits.max_file_bytes) as running.slot:
+                await self._run(channel, running, admission, box, text=text, again=again)
         except OSError as error:
             logger.critical("a turn cannot be written down (%s); it is made after a restart", error)
         finally:
@@ -149,6 +127,41 @@ class Answering:
                 del self._running[admission.key]
 
     async def _asked(
+        self, channel: Channel, running: Running, admission: Admission, box: Mailbox, *, text: str | None
+    ) -> Asked:
+        """Raises Refused when it is stopped while files are fetched."""
+        first = running.items[0]
+        ids = running.ids
+
+        async def steering() -> Sequence[User]:
+            return await self._joined(channel, running, admission, box)
+
+        async def begun(session_id: str) -> None:
+            running.session_id = session_id
+            await self._ends.begun(ids, session_id)
+
+        try:
+            parts = () if running.again else await self._parts(channel, running, running.items, text)
+        except asyncio.CancelledError as error:
+            raise Refused("Stopped.", code="stopped", status=409) from error
+        if running.again and first.message.attachments:
+            running.taint.note("files of the message")
+        return Asked(
+            key=admission.key,
+            parts=parts,
+            sender=first.message.sender.id,
+            trust=admission.trust,
+            label=admission.label,
+            context="" if running.again else self._door.context(first.message),
+            ids=ids,
+            steering=steering,
+            taint=running.taint,
+            approve=self._approving(admission.key, channel, first),
+            on_begin=begun,
+            again=running.again,
+        )
+
+    async def _run(
         self,
         channel: Channel,
         running: Running,
@@ -156,29 +169,7 @@ class Answering:
         box: Mailbox,
         *,
         text: str | None,
-        again: bool,
-    ) -> Asked:
-        first = running.items[0]
-        begun = running.ids
-
-        async def steering() -> Sequence[User]:
-            return await self._joined(channel, running, admission, box)
-
-        return Asked(
-            key=admission.key,
-            parts=() if again else await self._parts(channel, running.items, text),
-            sender=first.message.sender.id,
-            trust=admission.trust,
-            label=admission.label,
-            context="" if again else self._door.context(first.message),
-            ids=begun,
-            steering=steering,
-            on_begin=lambda session_id: self._ends.begun(begun, session_id),
-            again=again,
-        )
-
-    async def _run(
-        self, channel: Channel, asked: Asked, running: Running, admission: Admission, again: tuple[str, ...]
+        again: tuple[str, ...],
     ) -> None:
         try:
             async with presence(
@@ -194,6 +185,7 @@ class Answering:
                 verbose=self._verbose(admission.key),
             ) as hear:
                 running.hears.append(hear)
+                asked = await self._asked(channel, running, admission, box, text=text)
                 reply = await self._while_alive(running, asked)
         except Refused as refused:
             await self._refused(refused, running, admission, again)
@@ -218,16 +210,36 @@ class Answering:
         self, running: Running, admission: Admission, text: str, *, again: tuple[str, ...]
     ) -> None:
         said = audible(text)
-        ids = (*running.ids, *again)
-        end: End = "silent" if said is None else "answered"
-        await self._ends.tell(running.items[0], admission, said or "", end, ids=ids)
+        sends = await self._sends(running, admission)
+        end: End = "answered" if said is not None or sends or running.told else "silent"
+        await self._ends.tell(
+            running.items[0],
+            admission,
+            running.noted(said or ""),
+            end,
+            ids=(*running.ids, *again),
+            sends=sends,
+        )
+
+    async def _sends(self, running: Running, admission: Admission) -> Sequence[Sending]:
+        """The files that go out with the answer, as the transcript has them."""
+        if not running.may_send:
+            return ()
+        try:
+            entries = await self._entries(admission.key, running.session_id)
+        except Refused as refused:
+            logger.error("files of an answer are not sent: %s", refused)  # noqa: TRY400 (the text says it)
+            return ()
+        return await asyncio.to_thread(self._outgoing.of, entries, running.items[0].id)
 
     async def _refused(
         self, refused: Refused, running: Running, admission: Admission, again: tuple[str, ...]
     ) -> None:
         first, ids = running.items[0], (*running.ids, *again)
         if refused.code != "stopped":
-            await self._ends.tell(first, admission, f"⚠️ {refused}", "failed", ids=ids)
+            text = running.noted(f"⚠️ {refused}")
+            sends = await self._sends(running, admission)
+            await self._ends.tell(first, admission, text, "failed", ids=ids, sends=sends)
             return
         match running.cause:
             case None if self._draining():
@@ -252,20 +264,21 @@ class Answering:
         items = box.join(running.items[0])
         if not items:
             return ()
+        running.items += items
         asked = Asked(
             key=admission.key,
-            parts=await self._parts(channel, items, None),
+            parts=await self._parts(channel, running, items, None),
             label=admission.label,
             ids=tuple(item.id for item in items),
         )
-        running.items += items
         return (self._turns.user(asked),)
 
     async def _parts(
-        self, channel: Channel, items: Sequence[Item], text: str | None
+        self, channel: Channel, running: Running, items: Sequence[Item], text: str | None
     ) -> tuple[Text | Image, ...]:
         words = text_of(items) if text is None else text
         taken = [await self._fetch(channel, item.message) for item in items if item.message.attachments]
+        running.took(taken)
         told = "\n".join(part for part in (words, *[one.text for one in taken]) if part.strip())
         return (Text(text=told or WORDLESS), *[image for one in taken for image in one.images])
 
@@ -274,10 +287,3 @@ class Answering:
             await self._ends.shown(item, message_id)
 
         return shown
-
-
-def _recorded(answer: Assistant) -> str:
-    """What is told of an answer that was recorded and not delivered."""
-    if answer.stop == "error":
-        return f"⚠️ {answer.error or 'The model failed.'}"
-    return answer.text.strip() or "(The model gave an empty answer. Ask again, or in other words.)"

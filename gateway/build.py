@@ -20,6 +20,7 @@ from agents.tools.files import file_tools
 from agents.tools.noticed import noticed
 from agents.tools.results import result_tools
 from agents.tools.sessions import sessions_tools
+from agents.tools.tool import Tool
 from agents.visibility import notes_alone
 from agents.workspace import Workspace
 from gateway.accounts import Accounts
@@ -34,7 +35,8 @@ from gateway.harden import hide_from_children
 from gateway.home import Home
 from gateway.lock import HomeLock
 from gateway.machine import local_time_zone, version
-from gateway.maintaining import Histories, Maintenance
+from gateway.maintaining import Histories
+from gateway.media.media import media_of
 from gateway.models import Models
 from gateway.preference_commands import PreferenceCommands
 from gateway.preferences import Preferences
@@ -42,6 +44,8 @@ from gateway.recollecting import archive_of, index_of, memory_tools_of, recall_o
 from gateway.restart import Restart
 from gateway.roster import Agent, Roster
 from gateway.site import Site
+from gateway.sweeping import sweeping
+from gateway.tools.send_file import send_file_tool
 from gateway.usage import Ledger
 from gateway.whereabouts import workspace_of
 from memory.backend import MemoryBackend
@@ -102,7 +106,7 @@ async def built(
         yield Parts(
             gateway=gateway,
             frontage=street,
-            sweep=_sweep(site, gateway, roster, histories),
+            sweep=sweeping(site, gateway, roster, histories, street),
             warm_up=partial(site.models.warm_up, [one.model for one in settings]),
         )
 
@@ -152,6 +156,14 @@ def _site(
         registry=registry,
         ledger=ledger,
         approvals=approvals,
+        media=media_of(
+            config,
+            home.media,
+            environ=environ,
+            clock=system_clock,
+            token=secrets.token_bytes,
+            check=ledger.check,
+        ),
     )
 
 
@@ -177,6 +189,7 @@ def _gateway(
         max_concurrent_turns=settings.max_concurrent_turns,
         version=version(),
         approvals=site.approvals,
+        take=site.media.taker.stored,
         hooks=Hooks(queue=choosing.queue, verbose=choosing.verbose, restart=restart.hook),
     )
 
@@ -213,30 +226,10 @@ def _frontage(
         makers=makers or accounts.makers,
         environ=site.environ,
         preferences=preferences,
+        media=site.media,
         token=token,
         chance=chance,
     )
-
-
-def _sweep(
-    site: Site, gateway: Gateway, roster: Roster, histories: Histories
-) -> Callable[[], Awaitable[None]]:
-    """What is looked after by the clock: sessions that are over, then memory that is due."""
-    maintenance = Maintenance(
-        roster=roster,
-        lifecycle=gateway.lifecycle,
-        settings=lambda agent: site.config.memory_of(agent).maintenance,
-        histories=histories,
-        backups=site.home.backups,
-        clock=site.clock,
-        executor=site.executor,
-    )
-
-    async def sweep() -> None:
-        await gateway.lifecycle.sweep()
-        await maintenance.sweep()
-
-    return sweep
 
 
 def _agent(
@@ -262,23 +255,15 @@ def _agent(
         executor=site.executor,
     )
     stack.callback(conversations.close)
-    closed, readable = (site.home.path,), (site.home.media,)
-    hands = (
-        *file_tools(workspace, settings.tools, forbidden=closed, readable=readable),
-        *exec_tools(
-            workspace,
-            settings.tools,
-            environ=site.environ,
-            media=site.home.media,
-            forbidden=closed,
-            remembered=partial(site.approvals.remembered, settings.id),
-        ),
-    )
+    hands = _hands(site, settings, workspace)
     tools = (
         *(noticed(hands, recall.own.stale) if recall else hands),
         *(memory_tools_of(site, settings, recall, sees) if recall else ()),
         *sessions_tools(archive),
         *result_tools(conversations.said, max_chars=settings.tools.max_read_chars),
+        send_file_tool(
+            site.media, workspace=workspace.root, folder=site.home.media, forbidden=(site.home.path,)
+        ),
     )
     runtime = AgentRuntime(
         settings=settings,
@@ -293,3 +278,18 @@ def _agent(
         on_answer=site.ledger.note,
     )
     return Agent(runtime=runtime, recall=recall, archive=archive, remembers_talk=talk)
+
+
+def _hands(site: Site, settings: AgentSettings, workspace: Workspace) -> list[Tool]:
+    """Files and commands."""
+    closed, media = (site.home.path,), site.home.media
+    files = file_tools(workspace, settings.tools, forbidden=closed, readable=(media,))
+    remembered = partial(site.approvals.remembered, settings.id)
+    return files + exec_tools(
+        workspace,
+        settings.tools,
+        environ=site.environ,
+        media=media,
+        forbidden=closed,
+        remembered=remembered,
+    )

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from itertools import takewhile
 from typing import Literal, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
@@ -42,6 +43,12 @@ class Delivery:
     doubtful: bool = False
     state: State = "waiting"
     why: str = ""
+
+    @property
+    def editable(self) -> int:
+        """How many of the messages that stand in the chat become parts: no text can become a file."""
+        texts = sum(1 for _ in takewhile(lambda part: not part.files, self.parts))
+        return min(texts, len(self.shown))
 
     @property
     def whole(self) -> bool:

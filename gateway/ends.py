@@ -1,7 +1,7 @@
 """The one visible end of an accepted message: written to the outbox, then to the inbox, then sent."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ from gateway.commands.table import Who
 from gateway.deliveries import Delivery, Part
 from gateway.inbox import End, Inbox
 from gateway.mailbox import Item
+from gateway.media.sending import Sending
 from gateway.outbox import Outbox
 from gateway.postman import Postman
 from gateway.presence import courteous
@@ -52,9 +53,10 @@ class Ends:
         *,
         ids: Iterable[str] = (),
         choices: tuple[tuple[Choice, ...], ...] = (),
+        sends: Sequence[Sending] = (),
     ) -> None:
-        """The text is shown, once, however often this is called for the item. An empty text takes away what
-        a live view has shown, and shows nothing. `ids` are the messages that end with it."""
+        """The text is shown, once, however often this is called for the item, and then the files. An empty
+        text takes away what a live view has shown. `ids` are the messages that end with it."""
         message = item.message
         channel = self._postman.channel(message.address)
         if channel is None:
@@ -65,6 +67,7 @@ class Ends:
         if choices and parts:
             last = Part(text=parts[-1].text, plain=parts[-1].plain, choices=choices)
             parts = (*parts[:-1], last)
+        parts += tuple(part for one in sends for part in self._writer.file_parts(one, channel.traits))
         delivery = Delivery(
             key=item.id,
             address=message.address,

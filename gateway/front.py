@@ -8,9 +8,11 @@ from datetime import timedelta
 from agents.clock import Clock
 from gateway.admission import Door
 from gateway.answering import Answering, Fetch
+from gateway.asking_owner import AskedInChat
 from gateway.ends import Ends
 from gateway.gateway import Gateway
 from gateway.inbox import Inbox
+from gateway.media.sending import Outgoing
 from gateway.outbox import Outbox
 from gateway.postman import OnDead, Pace, Postman
 from gateway.preferences import Preferences
@@ -50,6 +52,7 @@ def front(
     pace: Pace,
     writer: Writer,
     fetch: Fetch,
+    outgoing: Outgoing,
     clock: Clock,
     executor: Executor,
     limits: Limits,
@@ -59,23 +62,8 @@ def front(
     """`executor` has one thread, which alone writes the journals."""
     postman = Postman(outbox=outbox, executor=executor, clock=clock, pace=pace, on_dead=on_dead)
     ends = Ends(inbox=inbox, outbox=outbox, postman=postman, writer=writer, clock=clock, executor=executor)
-
-    async def entries(key: SessionKey, session_id: str) -> Sequence[Entry]:
-        record = gateway.record(key)
-        return await gateway.entries(key) if record and record.session_id == session_id else ()
-
-    answering = Answering(
-        turns=gateway.turns,
-        ends=ends,
-        door=door,
-        postman=postman,
-        writer=writer,
-        fetch=fetch,
-        verbose=lambda key: preferences.of(key).verbose,
-        entries=entries,
-        stop=gateway.stop,
-        draining=lambda: gateway.draining,
-        stuck_seconds=limits.stuck_seconds,
+    answering = _answering(
+        gateway, ends, postman, door, writer, fetch=fetch, out=outgoing, chosen=preferences, limits=limits
     )
     work = Work(
         answering=answering,
@@ -98,3 +86,38 @@ def front(
         draining=lambda: gateway.draining,
     )
     return Front(reception=reception, postman=postman, work=work, inbox=inbox, outbox=outbox)
+
+
+def _answering(
+    gateway: Gateway,
+    ends: Ends,
+    postman: Postman,
+    door: Door,
+    writer: Writer,
+    *,
+    fetch: Fetch,
+    out: Outgoing,
+    chosen: Preferences,
+    limits: Limits,
+) -> Answering:
+    async def entries(key: SessionKey, session_id: str) -> Sequence[Entry]:
+        record = gateway.record(key)
+        return await gateway.entries(key) if record and record.session_id == session_id else ()
+
+    return Answering(
+        turns=gateway.turns,
+        ends=ends,
+        door=door,
+        postman=postman,
+        writer=writer,
+        fetch=fetch,
+        outgoing=out,
+        verbose=lambda key: chosen.of(key).verbose,
+        approving=AskedInChat(
+            approvals=gateway.approvals, postman=postman, writer=writer, clock=gateway.clock
+        ),
+        entries=entries,
+        stop=gateway.stop,
+        draining=lambda: gateway.draining,
+        stuck_seconds=limits.stuck_seconds,
+    )

@@ -10,9 +10,7 @@ from pathlib import Path
 from pydantic import BaseModel, SecretStr
 
 from agents.clock import Clock
-from channels.channel import Channel
 from channels.mentions import names_in
-from channels.message import InboundMessage
 from channels.settings import ChannelsSettings
 from gateway.access import Access, AccessRules
 from gateway.config import Config
@@ -20,7 +18,7 @@ from gateway.front import Front, Limits, front
 from gateway.gateway import Gateway
 from gateway.home import Home
 from gateway.inbox import Inbox
-from gateway.media import Taken
+from gateway.media.media import Media
 from gateway.outbox import Outbox
 from gateway.pairing import PairingStore
 from gateway.postman import Pace
@@ -62,6 +60,7 @@ async def frontage(
     makers: Makers,
     environ: Mapping[str, str],
     preferences: Preferences,
+    media: Media,
     token: str,
     chance: Chance,
 ) -> AsyncIterator[Frontage]:
@@ -80,7 +79,8 @@ async def frontage(
             outbox=outbox,
             pace=Pace(max_age=timedelta(minutes=settings.outbox_minutes), jitter=chance.jitter),
             writer=writer,
-            fetch=not_fetched,
+            fetch=media.taker.fetch,
+            outgoing=media.outgoing,
             clock=clock,
             executor=executor,
             preferences=preferences,
@@ -131,12 +131,6 @@ class Names:
             text = path.read_text(encoding="utf-8", errors="replace")[:20_000]
             known = self._read[path] = (changed, names_in(text))
         return known[1]
-
-
-async def not_fetched(_channel: Channel, message: InboundMessage) -> Taken:
-    """What is told of files where nothing can take them."""
-    kinds = ", ".join(f"{one.kind} {one.name}".strip() for one in message.attachments)
-    return Taken(text=f"[came with files that were not fetched: {kinds}]")
 
 
 def secrets_in(settings: BaseModel) -> Iterator[str]:

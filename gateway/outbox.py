@@ -122,6 +122,12 @@ class Outbox:
     def dead_letters(self) -> list[Delivery]:
         return self._in("dead")
 
+    def files(self) -> frozenset[Path]:
+        """Those that are still needed, also by what was given up and may be revived."""
+        with self._lock:
+            known = list(self._known.values())
+        return frozenset(file.path for one in known for part in one.parts for file in part.files)
+
     def compact(self, now: datetime) -> None:
         with self._lock:
             self._compact(now)

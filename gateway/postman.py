@@ -177,7 +177,7 @@ class Postman:
     async def _send(self, channel: Channel, delivery: Delivery, part: Part, *, plain: bool) -> str:
         number = len(delivery.sent)
         text = part.plain if plain else part.text
-        if delivery.doubtful and not channel.traits.has_nonce and number >= len(delivery.shown):
+        if delivery.doubtful and not channel.traits.has_nonce and number >= delivery.editable:
             text = f"{REPEATED}\n{text}"
         message = OutboundMessage(
             key=delivery.key,
@@ -189,7 +189,7 @@ class Postman:
             choices=part.choices,
             reply_to=delivery.reply_to if number == 0 else None,
         )
-        if number < len(delivery.shown):
+        if number < delivery.editable:
             try:
                 await channel.edit(message, delivery.shown[number])
             except SendError as error:
@@ -240,7 +240,7 @@ class Postman:
     async def _tidy(self, delivery: Delivery) -> None:
         """Take away what the live view showed beyond the parts."""
         channel = self.channel(delivery.address)
-        for extra in delivery.shown[len(delivery.parts) :]:
+        for extra in delivery.shown[delivery.editable :]:
             try:
                 if channel is not None:
                     await channel.delete(delivery.address, extra)

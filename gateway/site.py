@@ -9,6 +9,7 @@ from gateway.approvals import Approvals
 from gateway.config import Config
 from gateway.embedders import Embedders
 from gateway.home import Home
+from gateway.media.media import Media
 from gateway.models import Models
 from gateway.usage import Ledger
 from sessions.registry import Registry
@@ -28,3 +29,4 @@ class Site:
     registry: Registry
     ledger: Ledger
     approvals: Approvals
+    media: Media

@@ -8,6 +8,7 @@ from itertools import pairwise
 from channels.channel import Traits
 from channels.text import Piece, growing, pieces
 from gateway.deliveries import Part
+from gateway.media.sending import Sending
 from gateway.postman import RESERVED
 from gateway.redact import redact_keys
 
@@ -36,6 +37,14 @@ class Writer:
     def parts(self, text: str, traits: Traits) -> tuple[Part, ...]:
         """The text as messages of that platform. A text of nothing visible has none."""
         return tuple(Part(text=one.text, plain=one.plain) for one in self._pieces(text, traits))
+
+    def file_parts(self, sending: Sending, traits: Traits) -> tuple[Part, ...]:
+        """The file with its caption; one that is too long for the platform stands before it."""
+        caption = self.parts(sending.caption, replace(traits, max_text=traits.max_caption))
+        if len(caption) > 1:
+            return (*self.parts(sending.caption, traits), Part(text="", files=(sending.file,)))
+        text, plain = (caption[0].text, caption[0].plain) if caption else ("", "")
+        return (Part(text=text, plain=plain, files=(sending.file,)),)
 
     def growing(self, traits: Traits) -> Callable[[str], list[Piece]]:
         """Renders a text that may still grow, for that platform."""

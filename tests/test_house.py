@@ -27,6 +27,9 @@ VENDORS = {
             "polling", "reading", "receiving", "sending", "webhook",
         )
     },
+    "PIL": {"gateway/media/pictures.py"},
+    "pypdf": {"gateway/media/reader.py"},
+    "docx": {"gateway/media/reader.py"},
     "apscheduler": {"gateway/schedule.py"},
 }
 BROAD_EXCEPT = {"gateway/lanes.py", "gateway/serve.py", "gateway/supervisor.py"}

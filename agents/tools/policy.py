@@ -14,7 +14,7 @@ GROUPS: Mapping[str, frozenset[str]] = {
     "group:exec": frozenset({"exec"}),
     "group:memory": frozenset({"memory_search", "memory_get"}),
     "group:sessions": frozenset({"sessions_search", "sessions_history", GET_BACK}),
-    "group:messaging": frozenset({"message", "sessions_send"}),
+    "group:messaging": frozenset({"message", "send_file", "sessions_send"}),
     "group:web": frozenset({"web_search", "web_fetch"}),
     "group:automation": frozenset({"cron", "sessions_spawn"}),
 }

@@ -19,6 +19,7 @@ from pydantic import (
 from agents.settings import AgentsSettings, ModelsSettings
 from channels.settings import ChannelsSettings
 from gateway.embedding import faults
+from gateway.media.settings import MediaSettings
 from memory.settings import MemorySettings
 from sessions.settings import SessionsSettings
 
@@ -137,6 +138,9 @@ class GatewaySettings(BaseModel):
     )
     max_upload_mb: PositiveInt = Field(
         20, le=200, description="largest request with files or images, in millions of bytes"
+    )
+    media: MediaSettings = Field(
+        default_factory=MediaSettings, description="files that come with messages, and how they are read"
     )
     max_text_chars: PositiveInt = Field(200_000, description="a longer message is refused")
     max_concurrent_turns: PositiveInt = Field(16, description="turns that run at once; others wait")

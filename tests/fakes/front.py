@@ -15,6 +15,7 @@ from gateway.front import Front, Limits, front
 from gateway.inbox import Inbox
 from gateway.mailbox import QueueSettings
 from gateway.media import Taken
+from gateway.media.sending import Outgoing
 from gateway.outbox import Outbox
 from gateway.postman import Pace
 from gateway.preferences import Preferences
@@ -129,6 +130,7 @@ async def street(
     door: OpenDoor | None = None,
     stuck_seconds: float = 60,
     fetch: Fetch = no_files,
+    outgoing: Outgoing | None = None,
     replay: bool = True,
 ) -> AsyncIterator[Street]:
     channel, door = channel or FakeChannel(), door or OpenDoor()
@@ -145,6 +147,7 @@ async def street(
             pace=Pace(max_age=timedelta(hours=1), jitter=lambda: 1.0),
             writer=Writer(["sesame-opens-the-door"]),
             fetch=fetch,
+            outgoing=outgoing or Outgoing(),
             clock=house.clock,
             executor=executor,
             preferences=preferences,

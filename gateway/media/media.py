@@ -1,0 +1,65 @@
+"""Everything that has to do with files of messages, put together."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from agents.clock import Clock
+from agents.tools.exec import environment
+from gateway.config import Config
+from gateway.media.documents import Documents
+from gateway.media.hearing import Hearing
+from gateway.media.sending import Outgoing
+from gateway.media.settings import MediaSettings
+from gateway.media.store import Store
+from gateway.media.taking import Taker
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Media:
+    """`taker` takes what comes in, `outgoing` knows the turns whose answers can carry files."""
+
+    settings: MediaSettings
+    store: Store
+    taker: Taker
+    outgoing: Outgoing
+
+    def sweep(self, held: frozenset[Path]) -> int:
+        """Delete what is old and not `held`. Blocks; raises OSError."""
+        return self.store.sweep(timedelta(days=self.settings.keep_days), held=held)
+
+
+def media_of(
+    config: Config,
+    folder: Path,
+    *,
+    environ: Mapping[str, str],
+    clock: Clock,
+    token: Callable[[int], bytes],
+    check: Callable[[], None] = lambda: None,
+) -> Media:
+    """`folder` is that of all media; `token` gives so many random bytes."""
+    settings = config.gateway.media
+    store = Store(folder, clock=clock, token=token)
+    child_environ = environment(environ, ())
+
+    def account_mb(channel: str, account: str) -> int:
+        known = config.channels.accounts.get((channel, account))
+        return known.media_max_mb if known else settings.document_mb
+
+    taker = Taker(
+        store=store,
+        settings=settings,
+        documents=Documents(settings, environ=child_environ),
+        hearing=Hearing(
+            settings=settings.transcription,
+            models=config.models,
+            environ=environ,
+            child_environ=child_environ,
+            check=check,
+        ),
+        account_mb=account_mb,
+        mark=lambda: token(8).hex(),
+    )
+    return Media(settings=settings, store=store, taker=taker, outgoing=Outgoing(store.is_copy))

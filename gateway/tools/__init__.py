@@ -1,0 +1,1 @@
+"""Tools that need the daemon; the composition root hands them to the agents."""

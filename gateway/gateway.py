@@ -77,7 +77,7 @@ class Gateway:
         self._roster = roster
         self._registry = registry
         self._ledger = ledger
-        self._clock = clock
+        self.clock = self._clock = clock
         self._executor = executor
         self._max_text_chars = max_text_chars
         self.insight = Insight(read=self.entries, ledger=ledger, window=window, zone=self._zone)

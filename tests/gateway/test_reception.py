@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agents.model.provider import ModelError
+from agents.settings import ToolsSettings
 from channels.message import Address, Attachment, Edited, Pressed, Reaction, Sender
 from sessions.messages import Text, User
 from tests.fakes.channel import FakeChannel
@@ -352,3 +353,22 @@ async def test_internal_markup_and_secrets_do_not_leave(tmp_path: Path) -> None:
         await scene.say("hi")
         await scene.quiet()
         assert scene.channel.texts == ["The key is [redacted] and [redacted]."]
+
+
+async def test_the_owner_is_asked_in_the_chat_and_a_button_is_enough(tmp_path: Path) -> None:
+    tools = ToolsSettings.model_validate({"exec": {"mode": {"owner": "ask"}}})
+    script = (Calls((call("exec", {"argv": ["echo", "it ran"]}),)), Says("Done."))
+    async with house(tmp_path, *script, tools=tools) as home, street(home) as scene:
+        await scene.say("run it")
+        await scene.channel.until(lambda it: any(one.message.choices for one in it.bubbles))
+        asking = next(one for one in scene.channel.bubbles if one.message.choices)
+        yes = asking.message.choices[0][0]
+        assert yes.data.startswith("/approve ")
+        press = Pressed(
+            id="p", address=ADDRESS, sender=ANA, message_id=asking.id, data=yes.data, at=home.clock()
+        )
+        await scene.front.reception.receive(scene.channel, press)
+        await scene.quiet()
+        assert "Done." in scene.channel.texts
+        result = home.model.requests[-1].messages[-1]
+        assert "it ran" in "".join(part.text for part in result.parts if isinstance(part, Text))

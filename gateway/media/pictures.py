@@ -48,10 +48,12 @@ def shown(path: Path, mime: str, *, max_bytes: int) -> Shown:
         ) from error
     if mime == HEIC:
         _learn_heic()
+    pillow.init()
+    formats = [one for one in FORMATS if one in pillow.OPEN]
     with path.open("rb") as file, warnings.catch_warnings():
         warnings.simplefilter("ignore", pillow.DecompressionBombWarning)
         try:
-            with pillow.open(file, formats=FORMATS) as picture:
+            with pillow.open(file, formats=formats) as picture:
                 return _shown(picture, max_bytes)
         except pillow.DecompressionBombError as error:
             raise NotShown(_bomb()) from error

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from agents.clock import system_clock
 from agents.conversation import Conversations
 from agents.runtime import AgentRuntime
-from agents.settings import AgentSettings
+from agents.settings import AgentSettings, ModelsSettings
 from agents.tools.exec import exec_tools
 from agents.tools.files import file_tools
 from agents.tools.noticed import noticed
@@ -43,7 +43,7 @@ from gateway.preferences import Preferences
 from gateway.recollecting import archive_of, index_of, memory_tools_of, recall_of
 from gateway.restart import Restart
 from gateway.roster import Agent, Roster
-from gateway.site import Site
+from gateway.site import Site, zone_of
 from gateway.sweeping import sweeping
 from gateway.tools.send_file import send_file_tool
 from gateway.usage import Ledger
@@ -60,6 +60,7 @@ class Parts:
 
     gateway: Gateway
     frontage: Frontage | None
+    change_models: Callable[[ModelsSettings], None]
     sweep: Callable[[], Awaitable[None]]
     warm_up: Callable[[], Awaitable[None]]
 
@@ -101,11 +102,13 @@ async def built(
             opening = _frontage(site, gateway, roster, preferences, token=token, makers=makers)
             street = await stack.enter_async_context(opening)
         stack.push_async_callback(gateway.lanes.drain, config.gateway.drain_seconds if write else 0)
+        stack.callback(gateway.warmer.close)
         if write:
             gateway.lifecycle.settle_all()
         yield Parts(
             gateway=gateway,
             frontage=street,
+            change_models=site.change_models,
             sweep=sweeping(site, gateway, roster, histories, street),
             warm_up=partial(site.models.warm_up, [one.model for one in settings]),
         )
@@ -130,8 +133,7 @@ def _site(
 ) -> Site:
     """What all agents share, opened."""
     executor = ThreadPoolExecutor(1, thread_name_prefix="journal")
-    owner = config.agents.resolve(config.agents.default_id)
-    zone = ZoneInfo((owner.time_zone if owner else None) or local_time_zone())
+    zone = zone_of(config)
     ledger = Ledger.open(home.journals, config.models, executor=executor, clock=system_clock, zone=zone)
     stack.callback(ledger.close)
     stack.enter_context(executor)
@@ -181,6 +183,7 @@ def _gateway(
         sessions=site.config.sessions,
         models=site.models.status,
         window=site.models.window,
+        price=site.models.price,
         ledger=site.ledger,
         clock=site.clock,
         new_id=lambda: str(uuid.uuid4()),

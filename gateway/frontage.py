@@ -1,6 +1,6 @@
 """The street side of a gateway: from the configuration to channels that run and answers that are sent."""
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -28,6 +28,7 @@ from gateway.routing import Routes
 from gateway.supervisor import Make, Name, Supervisor
 from gateway.writing import Writer
 
+DEFAULT_NAMES = ("clawd",)
 Makers = Callable[[ChannelsSettings], Mapping[Name, Make]]
 """How each enabled account is made; making one imports what its platform needs."""
 
@@ -42,11 +43,13 @@ class Chance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frontage:
-    """`street` keeps the channels, `access` is the door, `front` what lies behind it."""
+    """`street` keeps the channels, `access` is the door, `front` what lies behind it. `change` takes in what
+    another configuration says of channels, and starts only the named accounts anew."""
 
     front: Front
     access: Access
     street: Supervisor
+    change: Callable[[Config, frozenset[Name]], Awaitable[None]]
 
 
 @asynccontextmanager
@@ -94,12 +97,18 @@ async def frontage(
         )
         for name, make in makers(config.channels).items():
             street.add(name, make)
+
+        async def change(new: Config, accounts: frozenset[Name]) -> None:
+            writer.learn(secrets_in(new))
+            access.change(access_rules(new, roster))
+            await street.change(makers(new.channels), accounts)
+
         try:
-            yield Frontage(front=made, access=access, street=street)
+            yield Frontage(front=made, access=access, street=street, change=change)
         finally:
             await made.postman.drain(0)
-    inbox.close()
-    outbox.close()
+    for file in (inbox, outbox, store):
+        file.close()
 
 
 def access_rules(config: Config, roster: Roster) -> AccessRules:
@@ -125,11 +134,11 @@ class Names:
         try:
             changed = path.stat().st_mtime
         except OSError:
-            return ()
+            return DEFAULT_NAMES
         known = self._read.get(path)
         if known is None or known[0] != changed:
             text = path.read_text(encoding="utf-8", errors="replace")[:20_000]
-            known = self._read[path] = (changed, names_in(text))
+            known = self._read[path] = (changed, names_in(text) or DEFAULT_NAMES)
         return known[1]
 
 

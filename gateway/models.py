@@ -23,6 +23,7 @@ from agents.model.cooling import Cooling, Rest
 from agents.model.failover import Failover, Link
 from agents.model.keys import Keys
 from agents.model.offline import Offline
+from agents.model.prices import Price
 from agents.model.provider import AuthFailed, ModelError, ModelProvider
 from agents.model.spelling import spelling_of
 from agents.scene import ChosenModel
@@ -54,6 +55,12 @@ class Models:
         self._chosen: dict[tuple[ModelName | None, tuple[ModelName, ...] | None], ChosenModel] = {}
         self._making = asyncio.Lock()
         self._told: set[str] = set()
+
+    def change(self, settings: ModelsSettings) -> None:
+        """Other defaults, fallbacks and prices hold from the next turn on; providers that were made already
+        keep their keys and addresses until a restart."""
+        self._settings = settings
+        self._chosen.clear()
 
     def status(self) -> list[ModelStatus]:
         """Every known or listed model, whether it can be used now or rests, until when, and why."""
@@ -95,6 +102,10 @@ class Models:
     def window(self, provider: str, model: str) -> int:
         """How many tokens the model reads at the most."""
         return facts(provider, model, self._settings).context_window
+
+    def price(self, provider: str, model: str) -> Price | None:
+        """What the model's tokens cost; None when nobody knows."""
+        return facts(provider, model, self._settings).price
 
     async def warm_up(self, names: Sequence[ModelName | None]) -> None:
         """Import what these models need, so that no message has to wait for it."""

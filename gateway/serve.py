@@ -7,6 +7,7 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 import uvicorn
 from fastapi import FastAPI
@@ -14,11 +15,12 @@ from fastapi import FastAPI
 from agents.clock import system_clock
 from gateway.build import Parts, built
 from gateway.config import Config
+from gateway.config.changes import Changes
 from gateway.frontage import Makers
 from gateway.home import Home
 from gateway.http.app import create_app
 from gateway.http.hub import Hub
-from gateway.reload import Reload, watched
+from gateway.reload import Hot, Reload, watched
 from gateway.restart import EXIT_RESTART, Restart
 from gateway.webside import rules_of, wiring_of
 
@@ -66,6 +68,7 @@ async def serve(
     hub = Hub()
     with listen(settings.host, settings.port) as listener:
         async with built(config, home, token=token, makers=makers, restart=restart) as parts:
+            held.hot = _hot(parts, held.hot)
             wiring = wiring_of(parts.gateway, parts.frontage, held, hub)
             app = create_app(parts.gateway, token=token, settings=rules_of(config), wiring=wiring)
             server = _server(app, config)
@@ -155,6 +158,17 @@ async def _keep_channels(parts: Parts, server: Server) -> None:
     if parts.frontage is not None:
         await parts.frontage.front.reception.replay()
         await parts.frontage.street.run()
+
+
+def _hot(parts: Parts, hot: Hot) -> Hot:
+    """Channels and models take in another configuration at once."""
+    street = parts.frontage
+
+    async def channels(found: Changes, config: Config) -> None:
+        if street is not None:
+            await street.change(config, found.accounts)
+
+    return replace(hot, channels=channels if street else None, models=parts.change_models)
 
 
 async def _follow(reload: Reload | None, home: Home, config: Config) -> None:

@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from zoneinfo import ZoneInfo
 
 from agents.clock import Clock
+from agents.settings import ModelsSettings
 from gateway.approvals import Approvals
 from gateway.config import Config
 from gateway.embedders import Embedders
 from gateway.home import Home
+from gateway.machine import local_time_zone
 from gateway.media.media import Media
 from gateway.models import Models
 from gateway.usage import Ledger
@@ -30,3 +33,14 @@ class Site:
     ledger: Ledger
     approvals: Approvals
     media: Media
+
+    def change_models(self, settings: ModelsSettings) -> None:
+        """Other defaults, fallbacks, prices and another budget hold from now on."""
+        self.models.change(settings)
+        self.ledger.change(settings, zone_of(self.config))
+
+
+def zone_of(config: Config) -> ZoneInfo:
+    """The owner's time zone."""
+    owner = config.agents.resolve(config.agents.default_id)
+    return ZoneInfo((owner.time_zone if owner else None) or local_time_zone())

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -85,7 +85,7 @@ class Supervisor:
         if kept is not None:
             await self._end(kept)
 
-    async def change(self, wanted: Mapping[Name, Make], changed: set[Name]) -> None:
+    async def change(self, wanted: Mapping[Name, Make], changed: Collection[Name]) -> None:
         """Other settings: accounts that are gone end, new and changed ones begin; nobody else notices."""
         for name in [*self._kept]:
             if name not in wanted or name in changed:

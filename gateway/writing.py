@@ -30,6 +30,10 @@ class Writer:
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._secrets = tuple(secrets)
 
+    def learn(self, secrets: Iterable[str]) -> None:
+        """Further secrets."""
+        self._secrets = tuple(dict.fromkeys((*self._secrets, *secrets)))
+
     def outward(self, text: str) -> str:
         """The text as it may leave: without internal markup outside code fences, and without secrets."""
         return redact_keys(_unmarked(_STAMP.sub("", text, count=1)), self._secrets).strip()

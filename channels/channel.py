@@ -53,8 +53,8 @@ class Traits:
     """How platforms differ. `max_text` and `max_caption` count UTF-16 units of the rendered text, and hold
     for what a person sees as well.
 
-    `edit_seconds` is the least time between two edits of one message, `typing_seconds` how long a typing
-    notice lasts. `has_nonce`: a message sent twice with one key is shown once.
+    `edit_seconds` is the least time between two edits of one message (`group_edit_seconds`: in a group, where
+    that is longer), `typing_seconds` how long a typing notice lasts. `has_nonce`: a message sent twice with one key is shown once.
     """
 
     markup: Markup
@@ -64,10 +64,16 @@ class Traits:
     has_nonce: bool
     has_choices: bool
     edit_seconds: float = 1
+    group_edit_seconds: float = 0
     typing_seconds: float = 5
     soft_lines: int | None = None
     tables: Literal["code", "list"] = "code"
     max_file_bytes: int = 50_000_000
+
+    def pace(self, address: Address) -> float:
+        """Seconds between two edits there."""
+        group = self.group_edit_seconds if address.kind == "group" else 0
+        return max(self.edit_seconds, group)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

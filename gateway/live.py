@@ -79,7 +79,7 @@ class LiveView:
 
     async def run(self) -> None:
         """Until `seal`, or until the platform does not want any more of it."""
-        pace = self._channel.traits.edit_seconds
+        pace = self._channel.traits.pace(self._address)
         while True:
             await self._news.wait()
             if self._sealed.is_set():

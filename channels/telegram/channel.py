@@ -36,7 +36,8 @@ TRAITS = Traits(
     can_edit=True,
     has_nonce=False,
     has_choices=True,
-    edit_seconds=1.5,
+    edit_seconds=1,
+    group_edit_seconds=3,  # Telegram lets a bot do 20 things a minute in a group
     typing_seconds=5,
     max_file_bytes=50_000_000,
 )

@@ -114,7 +114,7 @@ class Webhook:
             return PlainTextResponse("not an update\n", status_code=400)
         if update.update_id not in self._taken:
             try:
-                await (await self._intake.put(update))
+                await asyncio.shield(await self._intake.put(update))
             except OSError as error:
                 self._evidence.trouble(f"messages cannot be written down: {error}")
                 return PlainTextResponse("not now\n", status_code=500)

@@ -17,7 +17,7 @@ from gateway.deliveries import Delivery, Part
 from gateway.outbox import Outbox
 
 REPEATED = "(possibly repeated)"
-RESERVED = len(REPEATED) + 1
+RESERVED = 20
 """UTF-16 units that every part leaves free, for the mark of one that may have been shown before."""
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0

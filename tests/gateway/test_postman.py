@@ -14,7 +14,7 @@ from channels.channel import SendError
 from channels.message import Address, OutboundMessage
 from gateway.deliveries import Delivery, Part
 from gateway.outbox import Outbox
-from gateway.postman import REPEATED, Pace, Postman
+from gateway.postman import REPEATED, RESERVED, Pace, Postman
 from tests.fakes.channel import FakeChannel
 from tests.fakes.protocols import START, FakeClock
 
@@ -207,6 +207,10 @@ async def test_a_part_of_which_nobody_knows_is_marked_where_it_could_be_seen_twi
         scene.postman.replay()
         await scene.postman.settled()
         assert channel.texts == ["hello" if nonce else f"{REPEATED}\nhello"]
+
+
+def test_every_part_leaves_room_for_the_mark() -> None:
+    assert len(f"{REPEATED}\n") <= RESERVED
 
 
 async def test_a_doubt_outlives_a_failure(tmp_path: Path) -> None:

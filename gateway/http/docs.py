@@ -4,6 +4,7 @@ from typing import Any, TypedDict
 
 from fastapi import FastAPI
 from pydantic import BaseModel
+from starlette.responses import Response
 
 from gateway.http.shapes import Problem, Shape
 from sessions.messages import Json, JsonObject
@@ -15,6 +16,7 @@ class Described(TypedDict):
     operation_id: str
     openapi_extra: dict[str, Any]
     responses: dict[int | str, dict[str, Any]]
+    response_class: type[Response]
     status_code: int
 
 
@@ -42,6 +44,7 @@ def described(
         operation_id=name,
         openapi_extra=extra,
         responses=_responses(answer, status, stream=stream, public=public),
+        response_class=Response,  # what is answered is described in `responses` alone
         status_code=status,
     )
 

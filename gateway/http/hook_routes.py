@@ -78,30 +78,13 @@ def add_hook_routes(
         pace.take(hooks.per_minute, now())
         return hooks
 
-    def run(hooks: HookRules, hook: AgentHook, once: str) -> Response:
-        agent = talk.key_of(hook.agent, None).agent
-        if hooks.agents and agent not in hooks.agents:
-            raise Refused(
-                f"Webhooks may not ask the agent {agent!r}; gateway.hooks.agents says which ones they may.",
-                code="agent_refused",
-                status=403,
-            )
-        check_text(hook.message, rules)
-        begun = talk.begin(
-            agent=agent,
-            session=f"hook-{hook.name}",
-            text=wiring.frame(hook.name, hook.message, wiring.new_id()),
-            beside=Beside(sender=f"webhook {hook.name}", trust="known"),
-            once=once and f"hook {hook.name} {once}",
-        )
-        return JsonAnswer({"run_id": begun.run, "session_key": str(begun.key)}, status_code=202)
-
     @app.post("/hooks/agent", **described("hooks_agent", body=AgentHook, status=202))
     async def agent(request: Request) -> Response:
         query_of(NoQuery, request.query_params.multi_items())
         hooks = open_rules()
         hook = body_of(AgentHook, await request.body(), like='{"message": "The build failed.", "name": "ci"}')
-        return run(hooks, hook, request.headers.get("idempotency-key", "")[:200])
+        check_text(hook.message, rules)
+        return _begun(talk, wiring, hooks, hook, once=request.headers.get("idempotency-key", "")[:200])
 
     @app.post("/hooks/wake", **described("hooks_wake", body=WakeHook))
     async def wake(request: Request) -> Response:
@@ -118,3 +101,22 @@ def add_hook_routes(
             )
         await wiring.wake(wiring.frame("wake", hook.text, wiring.new_id()), hook.mode == "now")
         return JsonAnswer({"woken": hook.mode})
+
+
+def _begun(talk: Talk, wiring: Wiring, hooks: HookRules, hook: AgentHook, *, once: str) -> Response:
+    """Raises Refused."""
+    agent = talk.key_of(hook.agent, None).agent
+    if hooks.agents and agent not in hooks.agents:
+        raise Refused(
+            f"Webhooks may not ask the agent {agent!r}; gateway.hooks.agents says which ones they may.",
+            code="agent_refused",
+            status=403,
+        )
+    begun = talk.begin(
+        agent=agent,
+        session=f"hook-{hook.name}",
+        text=wiring.frame(hook.name, hook.message, wiring.new_id()),
+        beside=Beside(sender=f"webhook {hook.name}", trust="known"),
+        once=once and f"hook {hook.name} {once}",
+    )
+    return JsonAnswer({"run_id": begun.run, "session_key": str(begun.key)}, status_code=202)

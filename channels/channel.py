@@ -54,7 +54,8 @@ class Traits:
     for what a person sees as well.
 
     `edit_seconds` is the least time between two edits of one message (`group_edit_seconds`: in a group, where
-    that is longer), `typing_seconds` how long a typing notice lasts. `has_nonce`: a message sent twice with one key is shown once.
+    that is longer), `typing_seconds` how long a typing notice lasts.
+    `has_nonce`: a message sent twice with one key is shown once.
     """
 
     markup: Markup

@@ -1,6 +1,7 @@
 """A whole clawd, a process of its own, between a person on Telegram and a model: what stands in the chat."""
 
 import asyncio
+import base64
 import signal
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from tests.fakes.modelserver import ModelServer
 from tests.fakes.telegram import TOKEN, TelegramServer, telegram_server
 from tests.fakes.telegram_world import ANNA, FORUM, Json
 
+PICTURE = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 GROWING = "A long answer grows word by word. " * 12
 
 
@@ -49,7 +53,7 @@ async def test_ten_turns_with_a_growing_answer_files_and_a_restart_in_the_middle
             await turn(server, models, "hello", "Hello Anna.")
             await turn(server, models, "tell me more", GROWING)
             assert server.count("editMessageText") > 0
-            photo = world.photo(b"\x89PNG\r\n\x1a\n" + b"0" * 50)
+            photo = world.photo(PICTURE)
             await turn(server, models, "what is this?", "A picture.", photo=photo)
             voice = world.file(b"OggS" + b"0" * 50, "voice/v.ogg") | {"duration": 2, "mime_type": "audio/ogg"}
             await turn(server, models, "", "I heard it.", voice=voice)
@@ -77,7 +81,9 @@ async def test_ten_turns_with_a_growing_answer_files_and_a_restart_in_the_middle
         shown = world.from_bot(ANNA)
         replies = ["Hello Anna.", GROWING.strip(), "A picture.", "I heard it.", "I was away.", "Still.",
                    "After the fall.", "The end."]  # fmt: skip
-        assert [one.text for one in shown if "Session:" not in one.text] == replies
+        told = [one.text.split("\n")[0] for one in shown if "Session:" not in one.text]
+        assert told == replies
+        assert any(b"image/" in one.body for one in models.requests)
         assert [one.thread for one in world.from_bot(FORUM)] == [285]
 
 

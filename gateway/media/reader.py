@@ -62,13 +62,14 @@ def decoded(data: bytes) -> str:
         from charset_normalizer import from_bytes  # noqa: PLC0415 (an extra)
     except ImportError:
         return data.decode("cp1252", "replace")
-    best = from_bytes(data[:200_000]).best()
-    return data.decode(best.encoding if best else "cp1252", "replace")
+    fitting = [match.encoding for match in from_bytes(data[:200_000])]
+    likely = "cp1252" if "cp1252" in fitting or not fitting else fitting[0]  # the west is far more common
+    return data.decode(likely, "replace")
 
 
 def _pdf(path: Path, pages: int, chars: int) -> Found:
     from pypdf import PasswordType, PdfReader  # noqa: PLC0415 (an extra)
-    from pypdf.errors import DependencyError, FileNotDecryptedError  # noqa: PLC0415
+    from pypdf.errors import DependencyError, FileNotDecryptedError, LimitReachedError  # noqa: PLC0415
 
     reader = PdfReader(path)
     try:
@@ -84,6 +85,8 @@ def _pdf(path: Path, pages: int, chars: int) -> Found:
         raise Problem("encrypted") from error
     except FileNotDecryptedError as error:
         raise Problem("encrypted") from error
+    except LimitReachedError as error:
+        raise Problem("bomb") from error
     if not any(texts):
         raise Problem("scanned")
     marked = (f"[page {number}]\n{text}" for number, text in enumerate(texts, 1) if text)

@@ -46,13 +46,13 @@ def bomb() -> bytes:
     return target.getvalue()
 
 
-def pdf(*pages: str, password: str = "", owner: str = "") -> bytes:
+def pdf(*pages: str, password: str = "", owner: str = "", packed: bool = False) -> bytes:
     """A page of text for each; an empty text is a page without any, as of a scan."""
     writer = PdfWriter()
     for text in pages:
         page = writer.add_blank_page(width=300, height=300)
         if text:
-            _write(writer, page, text)
+            _write(writer, page, text, packed=packed)
     if password or owner:
         writer.encrypt(user_password=password, owner_password=owner or None, algorithm="AES-256")
     target = io.BytesIO()
@@ -60,7 +60,7 @@ def pdf(*pages: str, password: str = "", owner: str = "") -> bytes:
     return target.getvalue()
 
 
-def _write(writer: PdfWriter, page: object, text: str) -> None:
+def _write(writer: PdfWriter, page: object, text: str, *, packed: bool) -> None:
     from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject  # noqa: PLC0415
 
     font = DictionaryObject(
@@ -74,7 +74,7 @@ def _write(writer: PdfWriter, page: object, text: str) -> None:
     page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): fonts})  # type: ignore[index]
     stream = DecodedStreamObject()
     stream.set_data(f"BT /F1 12 Tf 10 200 Td ({text}) Tj ET".encode("latin-1"))
-    page[NameObject("/Contents")] = writer._add_object(stream)  # type: ignore[index]
+    page[NameObject("/Contents")] = writer._add_object(stream.flate_encode() if packed else stream)  # type: ignore[index]
 
 
 def docx(*paragraphs: str, table: tuple[tuple[str, ...], ...] = ()) -> bytes:

@@ -43,10 +43,12 @@ async def test_every_route_but_the_public_ones_answers_401_without_a_token(
     public = PUBLIC_ROUTES | load(WEB).keys()
     private = [(path, method) for path, method in _walk(app.routes) if path not in public]
 
-    statuses = {(path, method): (await anyone.request(method, path)).status_code for path, method in private}
+    answers = {(path, method): await anyone.request(method, path) for path, method in private}
 
-    assert len(statuses) >= 9
-    assert set(statuses.values()) == {401}
+    assert len(answers) >= 20
+    assert {answer.status_code for answer in answers.values()} == {401}
+    assert all("default-src 'none'" in one.headers["content-security-policy"] for one in answers.values())
+    assert all(one.headers["x-content-type-options"] == "nosniff" for one in answers.values())
 
 
 async def test_public_routes_need_no_token_but_only_to_be_read(

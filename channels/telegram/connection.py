@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from telegram import Bot
@@ -22,7 +22,7 @@ class Server:
     """A bot at a server. `token` is never shown."""
 
     base_url: str
-    token: str
+    token: str = field(repr=False)
 
 
 class Line:

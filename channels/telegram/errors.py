@@ -34,8 +34,9 @@ def send_error(error: TelegramError) -> SendError:
     """A failed request as what the gateway does next."""
     if isinstance(error, BadRequest):
         return _bad_request(error.message, error.message.lower())
-    if isinstance(error.__cause__, httpx.HTTPError):
-        return _not_heard(error.__cause__)
+    cause = error.__cause__
+    if cause is not None and not isinstance(cause, TelegramError):  # that: an error page without JSON
+        return _not_heard(cause)
     match error:
         case RetryAfter():
             refused = SendError("Telegram asks to wait", retryable=True, retry_after=pause_asked(error))
@@ -49,7 +50,7 @@ def send_error(error: TelegramError) -> SendError:
         case _ if "entity too large" in error.message.lower() or "(413)" in error.message:
             refused = SendError("the file is too large for Telegram (50 MB for bots)")
         case _:
-            refused = SendError(f"Telegram has trouble: {error.message}", retryable=True)
+            refused = SendError(f"Telegram has trouble: {error.message[:200]}", retryable=True)
     return refused
 
 
@@ -88,7 +89,7 @@ def _forbidden(low: str) -> str:
     return f"the bot may not write there ({low})"
 
 
-def _not_heard(cause: httpx.HTTPError) -> SendError:
+def _not_heard(cause: BaseException) -> SendError:
     kind = type(cause).__name__
     if isinstance(cause, _NEVER_SENT):
         return SendError(f"Telegram cannot be reached ({kind})", retryable=True)

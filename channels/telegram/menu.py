@@ -1,5 +1,6 @@
 """The commands that Telegram offers behind the slash: within its limits, registered only when they change."""
 
+import asyncio
 import hashlib
 import json
 import logging
@@ -48,11 +49,11 @@ class Menu:
     async def register(self, bot: Bot, bot_id: int) -> bool:
         """Whether Telegram had to be told."""
         wanted = digest(self._commands, bot_id)
-        if self._known() == wanted:
+        if await asyncio.to_thread(self._known) == wanted:
             return False
         await self._tell(bot)
         try:
-            write_private(self._path, f"{wanted}\n")
+            await asyncio.to_thread(write_private, self._path, f"{wanted}\n")
         except OSError as error:
             logger.warning("%s cannot be written (%s); commands are registered again", self._path, error)
         return True

@@ -58,6 +58,17 @@ def test_what_may_have_arrived_is_ambiguous(cause: Exception) -> None:
     assert send_error(caused(TimedOut(), cause)).ambiguous
 
 
+def test_an_answer_that_is_no_json_leaves_a_doubt_unless_it_is_an_error() -> None:
+    assert send_error(caused(TelegramError("Invalid server response"), ValueError("x"))).ambiguous
+    page = caused(NetworkError("Bad Gateway (502). Parsing failed"), TelegramError("Invalid server response"))
+    assert (send_error(page).retryable, send_error(page).ambiguous) == (True, False)
+
+
+def test_a_client_that_ended_in_the_middle_leaves_a_doubt() -> None:
+    error = caused(NetworkError("Unknown error in HTTP implementation"), RuntimeError("client is closed"))
+    assert send_error(error).ambiguous
+
+
 @pytest.mark.parametrize("text", ["Internal Server Error", "Bad Gateway", "Gateway Timeout (504)"])
 def test_a_server_in_trouble_is_tried_again(text: str) -> None:
     refused = send_error(NetworkError(text))

@@ -58,6 +58,10 @@ async def test_a_menu_is_registered_only_when_it_changed(tmp_path: Path) -> None
         assert server.world.commands == []
 
 
+def test_a_server_never_shows_its_token() -> None:
+    assert TOKEN not in repr(Server(base_url="https://example.org", token=TOKEN))
+
+
 async def test_too_many_for_telegram_are_fewer_the_next_time(tmp_path: Path) -> None:
     async with telegram_server() as server:
         server.methods.max_commands = 80

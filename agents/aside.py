@@ -9,7 +9,7 @@ from agents.frame import Frame
 from agents.model.provider import ModelRequest
 from agents.model.spelling import Spelling, spelling_from, spelling_json
 from sessions.entries import Custom
-from sessions.message_codec import message_json, message_of
+from sessions.message_codec import count_of, message_json, message_of
 from sessions.messages import Json, JsonObject, Message
 
 ASIDE = "clawd.aside"
@@ -18,7 +18,8 @@ UNTHOUGHT = "clawd.unthought"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aside:
-    """`asked` stood behind the conversation in its frame (`behind`), or was all of a request in no frame."""
+    """`asked` stood behind the conversation in its frame (`behind`), or was all of a request in no frame.
+    Without its last `short` messages the conversation was as it had been asked before."""
 
     origin: str
     provider: str
@@ -27,6 +28,7 @@ class Aside:
     max_tokens: int
     behind: bool
     asked: tuple[Message, ...]
+    short: int = 0
 
     def request(self, frame: Frame | None, messages: Sequence[Message]) -> ModelRequest | None:
         """The request, of the frame and the messages at that time; None when it stood in a frame that the
@@ -42,8 +44,9 @@ class Aside:
             )
         if frame is None:
             return None
+        seen = messages[: len(messages) - self.short]
         return replace(
-            frame.request, model=self.model, max_tokens=self.max_tokens, messages=(*messages, *self.asked)
+            frame.request, model=self.model, max_tokens=self.max_tokens, messages=(*seen, *self.asked)
         )
 
     def entry(self) -> Custom:
@@ -57,6 +60,7 @@ class Aside:
             "behind": self.behind,
             "asked": asked,
         }
+        data |= {"short": self.short} if self.short else {}
         return Custom(
             kind=ASIDE, data=data | ({"spelling": spelling_json(self.spelling)} if self.spelling else {})
         )
@@ -84,6 +88,7 @@ def aside_of(body: Custom, at: datetime) -> Aside | None:
                 max_tokens=max_tokens,
                 behind=behind,
                 asked=tuple(message for message in found if message is not None),
+                short=count_of(body.data.get("short")),
             )
         case _:
             return None

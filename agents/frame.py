@@ -17,6 +17,7 @@ from agents.model.provider import CacheTtl, ModelRequest, ToolSpec
 from agents.model.spelling import Spelling, spelling_from, spelling_json
 from sessions.entries import Compacted, Custom, CustomMessage, Entry, Said
 from sessions.messages import Assistant, Json, JsonObject, User
+from sessions.warmth import warmed_at
 
 CONTEXT = "clawd.context"
 SEEN = "clawd.seen"
@@ -116,9 +117,16 @@ def is_cold(last: datetime | None, *, ttl: CacheTtl | None, now: datetime) -> bo
     return ttl is None or last is None or now - last >= _TTL[ttl]
 
 
+def life_of(ttl: CacheTtl) -> timedelta:
+    """How long the provider keeps a prompt that is not asked again."""
+    return _TTL[ttl]
+
+
 def last_asked(entries: Sequence[Entry]) -> datetime | None:
-    """When a model last answered in this transcript."""
+    """When a model last answered in this transcript, or its cache was renewed."""
     for entry in reversed(entries):
+        if (renewed := warmed_at(entry)) is not None:
+            return renewed
         message = entry.body.message if isinstance(entry.body, Said) else None
         if isinstance(message, Assistant) and message.stop not in ("error", "aborted"):
             return message.at

@@ -16,7 +16,7 @@ from agents.clock import Clock
 from agents.compactor import Compaction
 from agents.conversation import Conversation, Conversations
 from agents.daily import START_NOTES, begin_with, read_days
-from agents.frame import context_entry, known_files, last_asked, refresh_reason, seen_entry
+from agents.frame import Frame, context_entry, known_files, last_asked, refresh_reason, seen_entry
 from agents.framing import Framing
 from agents.loop import Loop, outside_of
 from agents.model.provider import BadPairing, ContextOverflow, ModelError
@@ -31,6 +31,7 @@ from agents.told import lacks_notes, last_said, last_turn, notice_of
 from agents.tools.tool import Tool
 from agents.turn import OnEvent, Turn
 from agents.upkeep import Upkeep
+from agents.warming import PriceOf, keep_warm
 from agents.workspace import Workspace
 from sessions.capping import cap_result
 from sessions.entries import Body, CustomMessage
@@ -151,6 +152,16 @@ class AgentRuntime:
             note = SessionNote(settings=settings, root=self.workspace.root)
             return await note.leave(turn, scene, lines, event)
 
+    async def keep_warm(self, turn: Turn, price_of: PriceOf) -> str:
+        """Renew the provider's cache of the session as it is; nothing of it enters the conversation. Says why
+        it was not done, empty when it was. Raises as `respond`."""
+        async with self.conversations.use(turn.session_id, cwd=self.workspace.root) as conversation:
+            chosen, _, reason = await self._looked(conversation, turn)
+            frozen = conversation.frame
+            if reason or frozen is None:
+                return f"its next prompt begins anew ({reason})"
+            return await keep_warm(self._within(conversation, turn, chosen, frozen), price_of, turn.at)
+
     async def mark(self, turn: Turn, *facts: Body) -> None:
         """Record facts in a session, before anything is said in it. Raises BrokenTranscript and OSError."""
         async with self.conversations.use(turn.session_id, cwd=self.workspace.root) as conversation:
@@ -216,12 +227,8 @@ class AgentRuntime:
     ) -> Scene:
         """The model and this turn's requests, which differ only in their messages. `files` are those of the
         bootstrap, when they have just been read."""
-        chosen = await self.choose(own_model(conversation.facts))
-        if files is None:
-            files = await conversation.run(partial(self._framing.files, turn))
-        fresh, frozen = self._framing.frame(turn, chosen, files), conversation.frame
-        asked = last_asked(conversation.entries)
-        reason = refresh_reason(frozen, conversation.facts, fresh, asked=asked, now=turn.at)
+        chosen, fresh, reason = await self._looked(conversation, turn, files)
+        frozen = conversation.frame
         new: list[Body] = []
         if change := conversation.model_change(provider=chosen.provider_name, model=chosen.model):
             new.append(change)
@@ -229,6 +236,21 @@ class AgentRuntime:
             new.append(context_entry(fresh, reason or "new session"))
             frozen = fresh
         await conversation.append_all(new, turn.at)
+        return self._within(conversation, turn, chosen, frozen)
+
+    async def _looked(
+        self, conversation: Conversation, turn: Turn, files: tuple[BootstrapFile, ...] | None = None
+    ) -> tuple[ChosenModel, Frame, str | None]:
+        """The model, the frame as it would be made now, and why it is needed; None while the recorded one
+        holds."""
+        chosen = await self.choose(own_model(conversation.facts))
+        if files is None:
+            files = await conversation.run(partial(self._framing.files, turn))
+        fresh, asked = self._framing.frame(turn, chosen, files), last_asked(conversation.entries)
+        facts = conversation.facts
+        return chosen, fresh, refresh_reason(conversation.frame, facts, fresh, asked=asked, now=turn.at)
+
+    def _within(self, conversation: Conversation, turn: Turn, chosen: ChosenModel, frozen: Frame) -> Scene:
         return Scene(
             conversation=conversation,
             turn=turn,

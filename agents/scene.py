@@ -106,7 +106,9 @@ class Scene:
         self, origin: str, request: ModelRequest, of: ChosenModel, answer: Assistant | None
     ) -> list[Custom]:
         seen = self.conversation.messages
-        behind = request.system == self.blank.system and begins_with(request.messages, seen)
+        framed = request.system == self.blank.system
+        behind = framed and begins_with(request.messages, seen)
+        again = framed and begins_with(seen, request.messages)
         link = link_of(of.links, answer) if answer else None
         limit = (link.max_output if link else of.max_output) or request.max_tokens
         aside = Aside(
@@ -115,8 +117,9 @@ class Scene:
             model=link.model if link else of.model,
             spelling=link.spelling if link else of.spelling,
             max_tokens=min(request.max_tokens, limit),
-            behind=behind,
-            asked=request.messages[len(seen) :] if behind else request.messages,
+            behind=behind or again,
+            asked=request.messages[len(seen) :] if behind or again else request.messages,
+            short=max(0, len(seen) - len(request.messages)) if again else 0,
         )
         return [*self._unthought(), aside.entry()]
 

@@ -14,6 +14,7 @@ from agents.conversation import BrokenTranscript, visible
 from agents.model.catalog import ModelStatus
 from agents.tools.approval import nobody_to_ask
 from agents.turn import OnEvent
+from agents.warming import PriceOf
 from gateway.approvals import Approvals, asked_in_text
 from gateway.commands.obey import Commands, FirstText, Hooks
 from gateway.commands.table import Typed
@@ -29,12 +30,13 @@ from gateway.session_commands import SessionCommands
 from gateway.turns import Asked, Turns
 from gateway.usage import Ledger
 from gateway.views import OWNER, Beside, ChatReply, Conversation, Refused
+from gateway.warmer import Sleep, Warmer
 from memory.orders import SyncProgress
 from sessions.entries import Entry
 from sessions.key import BadSessionKey, SessionKey
 from sessions.messages import Text, Usage
 from sessions.registry import Registry, SessionRecord
-from sessions.settings import SessionsSettings
+from sessions.settings import KeepWarmSettings, SessionsSettings
 
 OnProgress: TypeAlias = Callable[[SyncProgress], None]
 
@@ -45,7 +47,7 @@ class Gateway:
     """What the HTTP surface, the terminal and (later) every channel talk to.
 
     `ready` and `draining` are set by whoever runs it; a draining gateway takes no new messages. `hooks` are
-    those of commands that do not concern a session's life.
+    those of commands that do not concern a session's life; `price` is of a model, `sleep` waits for seconds.
     """
 
     def __init__(
@@ -67,6 +69,8 @@ class Gateway:
         approvals: Approvals | None = None,
         hooks: Hooks = Hooks(),  # noqa: B008 (frozen)
         take: Take = not_taken,
+        price: PriceOf = lambda _provider, _model: None,
+        sleep: Sleep = asyncio.sleep,
     ) -> None:
         self.default_agent, self.new_id = roster.default, new_id
         self.approvals, self._take = approvals, take
@@ -80,18 +84,13 @@ class Gateway:
         self.clock = self._clock = clock
         self._executor = executor
         self._max_text_chars = max_text_chars
-        self.insight = Insight(read=self.entries, ledger=ledger, window=window, zone=self._zone)
+        self.warmer = self._keeping(sessions.keep_warm, price, sleep)
+        self.insight = Insight(
+            read=self.entries, ledger=ledger, window=window, zone=self._zone, not_warm=self.warmer.why
+        )
         self.usage, self.context = self.insight.usage, self.insight.context
         self.lifecycle = self._life(endings, sessions, new_id)
-        self.turns = Turns(
-            roster=roster,
-            registry=registry,
-            lifecycle=self.lifecycle,
-            ledger=ledger,
-            lanes=self.lanes,
-            clock=clock,
-            executor=executor,
-        )
+        self.turns = self._answering()
         self.commands = Commands(self, hooks=self._hooks().over(hooks), clock=clock, version=version)
         memories = Memories(roster=roster)
         self.memory_search, self.memory_read = memories.search, memories.read
@@ -109,6 +108,31 @@ class Gateway:
             new_id=new_id,
             executor=self._executor,
             background=lambda lane, work: _forget(self.lanes.submit(lane, work)),
+            left=self.warmer.forget,
+        )
+
+    def _answering(self) -> Turns:
+        return Turns(
+            roster=self._roster,
+            registry=self._registry,
+            lifecycle=self.lifecycle,
+            ledger=self._ledger,
+            lanes=self.lanes,
+            warmer=self.warmer,
+            clock=self._clock,
+            executor=self._executor,
+        )
+
+    def _keeping(self, settings: KeepWarmSettings, price: PriceOf, sleep: Sleep) -> Warmer:
+        return Warmer(
+            roster=self._roster,
+            registry=self._registry,
+            lanes=self.lanes,
+            settings=settings,
+            price=price,
+            clock=self._clock,
+            sleep=sleep,
+            closing=lambda: self.draining,
         )
 
     def _hooks(self) -> Hooks:

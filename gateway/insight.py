@@ -26,12 +26,14 @@ ReadEntries: TypeAlias = Callable[[SessionKey], Awaitable[Sequence[Entry]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insight:
-    """Reads only, and nothing of it waits for a turn. `zone` is the owner's."""
+    """Reads only, and nothing of it waits for a turn. `zone` is the owner's; `not_warm` says why a session is
+    not kept in its provider's cache, if there is a reason."""
 
     read: ReadEntries
     ledger: Ledger
     window: Window
     zone: Callable[[], ZoneInfo]
+    not_warm: Callable[[SessionKey], str] = lambda _: ""
 
     @property
     def budget(self) -> Budget | None:

@@ -33,7 +33,8 @@ class Current:
 
 
 class Lifecycle:
-    """`background` runs work that nobody waits for, in a lane of its own for a session that has ended."""
+    """`background` runs work that nobody waits for, in a lane of its own for a session that has ended;
+    `left` is told of the key whose session is another one from now on."""
 
     def __init__(
         self,
@@ -46,6 +47,7 @@ class Lifecycle:
         new_id: Callable[[], str],
         executor: Executor,
         background: Callable[[SessionKey, Callable[[], Awaitable[None]]], None],
+        left: Callable[[SessionKey], None] = lambda _: None,
     ) -> None:
         self._roster = roster
         self._registry = registry
@@ -55,6 +57,7 @@ class Lifecycle:
         self._new_id = new_id
         self._executor = executor
         self.background = background
+        self._left = left
 
     async def current(self, key: SessionKey, now: datetime) -> Current:
         """The key's session, decided before anything is written: a stale one ends first."""
@@ -73,6 +76,7 @@ class Lifecycle:
 
     async def start(self, key: SessionKey) -> SessionRecord:
         session_id, now = self._new_id(), self._clock()
+        self._left(key)
         return await in_thread(self._executor, lambda: self._registry.start(key, session_id, now))
 
     async def end(self, record: SessionRecord, event: NoteEvent) -> SessionRecord:
@@ -100,6 +104,7 @@ class Lifecycle:
                 status=404,
             )
         now = self._clock()
+        self._left(key)
         return await in_thread(self._executor, lambda: self._registry.resume(found[0].session_id, now))
 
     def settle_all(self) -> None:

@@ -23,6 +23,7 @@ from gateway.refusals import refusal
 from gateway.roster import Agent, Roster
 from gateway.usage import Ledger
 from gateway.views import CallReport, ChatReply, Refused
+from gateway.warmer import Warmer
 from sessions.key import SessionKey
 from sessions.messages import Image, Text, User
 from sessions.registry import Registry, SessionRecord
@@ -64,7 +65,8 @@ class Asked:
 
 
 class Turns:
-    """Everything here runs in the session's lane. `lanes` takes what is done after the answer."""
+    """Everything here runs in the session's lane. `lanes` takes what is done after the answer; behind it all
+    `warmer` may keep the provider's cache."""
 
     def __init__(
         self,
@@ -74,6 +76,7 @@ class Turns:
         lifecycle: Lifecycle,
         ledger: Ledger,
         lanes: Lanes,
+        warmer: Warmer,
         clock: Clock,
         executor: Executor,
     ) -> None:
@@ -82,6 +85,7 @@ class Turns:
         self._lifecycle = lifecycle
         self._ledger = ledger
         self._lanes = lanes
+        self._warmer = warmer
         self._clock = clock
         self._executor = executor
 
@@ -89,6 +93,7 @@ class Turns:
         """Raises Refused, also when the turn was stopped (`stopped`)."""
         key, now = asked.key, self._clock()
         agent = self._roster.of(key.agent)
+        self._warmer.forget(key)
         try:
             self._ledger.check()
             current = await self._session(asked)
@@ -116,6 +121,8 @@ class Turns:
         logger.info("turn of %s: %s, %.1f s", key, outcome.model, (self._clock() - now).total_seconds())
         if outcome.due:
             self._lanes.submit(key, partial(self._maintain, agent, turn), yields=outcome.due.yields)
+        else:
+            self._warmer.answered(turn)
         return self._told(_reply(current.record, outcome), current.notice, outcome.notice, on_event)
 
     def user(self, asked: Asked) -> User:
@@ -160,6 +167,7 @@ class Turns:
             await agent.runtime.maintain(turn)
         except (ModelError, TurnLimit, WorkspaceError, OSError) as error:
             logger.warning("upkeep of %s failed: %s", turn.key, error)
+        self._warmer.answered(turn)
 
     async def _touch(self, agent: Agent, record: SessionRecord, person_at: datetime) -> None:
         messages = agent.runtime.conversations.count(record.session_id) or record.messages

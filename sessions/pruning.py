@@ -16,6 +16,7 @@ from sessions.entries import Entry, Said
 from sessions.messages import Assistant, Image, Message, Text, Thinking, ToolCall, ToolResult, User
 from sessions.plan import PruningPlan, Trim, has_image, joined, result_id, timed_ref
 from sessions.settings import PruningSettings, ToolFilterSettings, duration_of
+from sessions.warmth import warmed_at
 
 _CHARS_PER_TOKEN = 4
 _IMAGE_CHARS = 8_000
@@ -56,8 +57,11 @@ def is_cold(
 
 
 def last_use(entries: Sequence[Entry]) -> datetime | None:
-    """When the model was last asked, by what is stored: the time of its newest answer that was counted."""
+    """When the model was last asked, by what is stored: the time of its newest answer that was counted, or
+    at which its cache was renewed."""
     for entry in reversed(entries):
+        if (renewed := warmed_at(entry)) is not None:
+            return renewed
         if isinstance(entry.body, Said) and isinstance(entry.body.message, Assistant):
             message = entry.body.message
             if message.stop != "error" or message.usage.total:

@@ -210,6 +210,17 @@ class PruningSettings(Section):
     )
 
 
+class KeepWarmSettings(Section):
+    """Asking for nothing, so that the provider keeps the prompt in its cache while nobody writes."""
+
+    enabled: bool = Field(
+        False,
+        description="ask once more before the cache ends: a tenth of the prompt's price, which /status shows",
+    )
+    times: int = Field(3, ge=1, le=20, description="at most, between two messages of a person")
+    before_seconds: int = Field(45, ge=5, le=240, description="so long before the cache would end")
+
+
 class StartNotesSettings(Section):
     """Notes of the last days that a new session begins with."""
 
@@ -267,6 +278,9 @@ class SessionsSettings(Section):
     )
     pruning: PruningSettings = Field(
         default_factory=PruningSettings, description="trimming old tool results to save money"
+    )
+    keep_warm: KeepWarmSettings = Field(
+        default_factory=KeepWarmSettings, description="renewing the provider's cache while nobody writes"
     )
 
     @model_validator(mode="after")

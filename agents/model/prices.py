@@ -47,6 +47,31 @@ def cost_of(usage: Usage, price: Price | None, *, ttl: CacheTtl | None = "5m") -
     return Cost(input=costs[0], output=costs[1], cache_read=costs[2], cache_write=costs[3], total=sum(costs))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """US dollars: what it costs to have a cached prompt read once more, and to have it written anew (`cold`),
+    which costs so much more than reading it then (`saved`)."""
+
+    once: float
+    cold: float
+    saved: float
+
+    @property
+    def worth(self) -> bool:
+        return self.saved > self.once
+
+
+def keeping(tokens: int, price: Price, *, ttl: CacheTtl) -> Keeping:
+    """Of a prompt of so many tokens, and one token of an answer."""
+
+    def of(usage: Usage) -> float:
+        cost = cost_of(usage, price, ttl=ttl)
+        return cost.total if cost else 0.0
+
+    cold, warm = of(Usage(cache_write=tokens)), of(Usage(cache_read=tokens))
+    return Keeping(once=of(Usage(cache_read=tokens, output=1)), cold=cold, saved=cold - warm)
+
+
 def priced(usage: Usage, price: Price | None, *, ttl: CacheTtl | None) -> Usage:
     """The same counts with their cost."""
     return replace(usage, cost=cost_of(usage, price, ttl=ttl))

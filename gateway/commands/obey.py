@@ -24,6 +24,7 @@ from sessions.flush import flush_state
 from sessions.key import SessionKey
 from sessions.messages import Assistant, Usage
 from sessions.registry import SessionRecord
+from sessions.warmth import warmings
 
 MONTH = timedelta(days=29)
 _HOOKED = ("new", "reset", "resume", "compact", "approve", "deny", "queue", "verbose", "restart")
@@ -197,8 +198,14 @@ class Commands:
             memory=await self._source.memory_status(agent=key.agent),
             busy=self._source.busy(key),
             saving=flush_state(entries),
+            warm=self._warm(key, entries),
         )
         return showing.status_text(card, self._zone)
+
+    def _warm(self, key: SessionKey, entries: Sequence[Entry]) -> str:
+        today = self._clock().astimezone(self._zone).date()
+        kept = [one for one in warmings(entries) if one.at.astimezone(self._zone).date() == today]
+        return showing.warm_text(kept, self._source.insight.not_warm(key))
 
     async def _context_of(self, key: SessionKey) -> ContextReport | None:
         try:

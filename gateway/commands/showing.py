@@ -15,6 +15,7 @@ from memory.status import IndexStatus
 from sessions.flush import FlushState
 from sessions.messages import Usage
 from sessions.registry import SessionRecord
+from sessions.warmth import Warmed
 
 BAR = 20
 MANY = 30
@@ -35,6 +36,7 @@ class Card:
     memory: IndexStatus
     busy: bool
     saving: FlushState | None = None
+    warm: str = ""
 
 
 def bar(share: float, width: int = BAR) -> str:
@@ -59,6 +61,8 @@ def status_text(card: Card, zone: ZoneInfo) -> str:
     }
     if card.saving and (saving := saving_text(card.saving)):
         rows["Saving"] = saving
+    if card.warm:
+        rows["Cache"] = card.warm
     if card.budget:
         rows["Today"] = f"{dollars(card.budget.spent)} of {dollars(card.budget.limit)}"
     return "\n".join(f"- **{name}**: {text}" for name, text in rows.items())
@@ -90,6 +94,16 @@ def saving_text(state: FlushState) -> str:
     failed = "1 attempt" if state.failed == 1 else f"{state.failed} attempts"
     why = f" (the last: {_line(state.error)})" if state.outcome == "failed" and state.error else ""
     return f"{saved}, {failed} failed{why}"
+
+
+def warm_text(kept: Sequence[Warmed], why: str) -> str:
+    """How often a prompt was kept in the provider's cache today, and what that cost; empty when it was not
+    to be."""
+    cost = dollars(sum(one.cost for one in kept))
+    times = "once" if len(kept) == 1 else f"{len(kept)} times"
+    cold = f"a cold start would have cost {dollars(kept[-1].cold)}" if kept else ""
+    told = f"kept warm {times} today, {cost}; {cold}" if kept else ""
+    return "; ".join(part for part in (told, why and f"not kept warm now: {_line(why)}") if part)
 
 
 def _memory(status: IndexStatus) -> str:

@@ -25,9 +25,9 @@ ASIDE = Aside(
 )
 
 
-@given(st.booleans(), st.text(max_size=20), st.integers(1, 10**6))
-def test_an_aside_is_read_as_it_was_recorded(behind: bool, origin: str, max_tokens: int) -> None:
-    aside = replace(ASIDE, behind=behind, origin=origin, max_tokens=max_tokens)
+@given(st.booleans(), st.text(max_size=20), st.integers(1, 10**6), st.integers(0, 3))
+def test_an_aside_is_read_as_it_was_recorded(behind: bool, origin: str, max_tokens: int, short: int) -> None:
+    aside = replace(ASIDE, behind=behind, origin=origin, max_tokens=max_tokens, short=short)
     stored: JsonObject = json.loads(json.dumps(aside.entry().data))
 
     assert aside_of(Custom(kind=aside.entry().kind, data=stored), AT) == aside
@@ -40,6 +40,13 @@ def test_behind_a_conversation_it_stands_in_its_frame() -> None:
         FRAME.request, model="m", max_tokens=1_000, messages=(user("hello"), user("summarise"))
     )
     assert ASIDE.request(None, ()) is None
+
+
+def test_without_the_last_messages_it_is_what_was_asked_before_them() -> None:
+    again = replace(ASIDE, asked=(), short=1)
+    request = again.request(FRAME, (user("hello"), user("answered")))
+
+    assert request == replace(FRAME.request, model="m", max_tokens=1_000, messages=(user("hello"),))
 
 
 def test_alone_it_stands_in_no_frame() -> None:

@@ -1,5 +1,6 @@
 """A whole gateway in a temporary folder: real files and index, a scripted model, the fake embedder."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +13,9 @@ from pathlib import Path
 from agents.archive import Archive
 from agents.conversation import Conversations
 from agents.model.catalog import ModelStatus
-from agents.model.provider import AuthFailed, ModelError
+from agents.model.prices import Price
+from agents.model.provider import AuthFailed, CacheTtl, ModelError
+from agents.model.spelling import Spelling
 from agents.recall import Recall
 from agents.runtime import AgentRuntime
 from agents.scene import ChosenModel
@@ -34,6 +37,7 @@ from gateway.home import Home
 from gateway.redact import redact
 from gateway.roster import Agent, Roster
 from gateway.usage import Ledger
+from gateway.warmer import Sleep
 from memory.index import MemoryIndex
 from memory.sessions_text import SessionsText
 from memory.settings import MemorySettings
@@ -80,6 +84,12 @@ def _hands(workspace: Workspace, tools: ToolsSettings | None, home: Home, rememb
     ]
 
 
+async def _still(gateway: Gateway) -> None:
+    """Nothing runs any more."""
+    gateway.warmer.close()
+    await gateway.lanes.drain(0)
+
+
 @asynccontextmanager
 async def house(
     folder: Path,
@@ -94,6 +104,10 @@ async def house(
     models: Sequence[ModelStatus] = (),
     tools: ToolsSettings | None = None,
     hooks: Hooks = Hooks(),  # noqa: B008 (frozen)
+    spelling: Spelling | None = None,
+    price: Price | None = None,
+    sleep: Sleep = asyncio.sleep,
+    cache_ttl: CacheTtl | None = "5m",
 ) -> AsyncIterator[House]:
     """Opens on what an earlier house left in `folder`; pass another `first_session` then. Every name is a
     model's, unless `models` says which ones are. With `tools`, commands can be run."""
@@ -125,6 +139,8 @@ async def house(
                 max_concurrent_turns=4,
                 version="1.2.3",
                 hooks=hooks,
+                price=lambda _provider, _model: price,
+                sleep=sleep,
                 approvals=approvals,
             ),
             roster=roster,
@@ -144,6 +160,7 @@ async def house(
                 max_output=None,
                 max_retries=0,
                 window=window,
+                spelling=spelling,
             )
 
         async def choose_named(name: str) -> ChosenModel:
@@ -159,7 +176,7 @@ async def house(
                 settings=MemorySettings(),
                 embedder=FakeEmbedder(),
             )
-            settings = AgentSettings(id=name, tools=tools or ToolsSettings())
+            settings = AgentSettings(id=name, tools=tools or ToolsSettings(), cache_ttl=cache_ttl)
             recall = Recall(own=index, others={}, max_results=6, min_score=0.35)
             transcripts = Transcripts(home.transcripts(name), redact=redact, max_line_bytes=1 << 20)
             text = SessionsText(database=home.sessions_database(name), talks=transcripts)
@@ -195,7 +212,7 @@ async def house(
         try:
             yield scene
         finally:
-            await scene.gateway.lanes.drain(0)
+            await _still(scene.gateway)
             for agent in parts.values():
                 agent.runtime.conversations.close()
                 if agent.recall is not None:

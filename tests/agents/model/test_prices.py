@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from agents.model.anthropic_answer import usage_of as anthropic_usage
 from agents.model.openai_answer import usage_of as openai_usage
-from agents.model.prices import LongPrompt, Price, cost_of, priced
+from agents.model.prices import LongPrompt, Price, cost_of, keeping, priced
+from agents.model.provider import CacheTtl
 from sessions.messages import Usage
 
 CASE = json.loads((Path(__file__).parents[2] / "cases" / "B93-cost.json").read_text())
@@ -80,3 +81,20 @@ def test_the_total_is_the_sum_and_more_tokens_never_cost_less(usage: Usage) -> N
     assert more is not None
     assert cost.total == pytest.approx(cost.input + cost.output + cost.cache_read + cost.cache_write)
     assert more.total > cost.total
+
+
+@pytest.mark.parametrize(("ttl", "cold"), [("5m", 0.375), ("1h", 0.6)])
+def test_keeping_a_prompt_warm_costs_a_read_and_saves_the_rest_of_a_write(ttl: CacheTtl, cold: float) -> None:
+    found = keeping(100_000, CLAUDE, ttl=ttl)
+
+    assert found.once == pytest.approx(0.03 + 15 / 1e6)
+    assert found.cold == pytest.approx(cold)
+    assert found.saved == pytest.approx(cold - 0.03)
+    assert found.worth
+
+
+@pytest.mark.parametrize(("write", "worth"), [(0.6, False), (0.61, True)], ids=["at", "above"])
+def test_keeping_warm_is_worth_it_when_it_saves_more_than_it_costs(write: float, worth: bool) -> None:
+    free = Price(input=3, output=0, cache_read=0.3, cache_write=write)
+
+    assert keeping(1_000_000, free, ttl="5m").worth is worth

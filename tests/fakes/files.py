@@ -2,13 +2,13 @@
 
 import io
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from docx import Document
 from PIL import Image
 from pypdf import PdfWriter
 
-from agents.settings import ModelsSettings
 from gateway.config import Config
 from gateway.media.media import Media, media_of
 from tests.fakes.protocols import FakeClock
@@ -91,17 +91,9 @@ def docx(*paragraphs: str, table: tuple[tuple[str, ...], ...] = ()) -> bytes:
     return target.getvalue()
 
 
-def media(
-    folder: Path,
-    *,
-    config: dict[str, object] | None = None,
-    models: ModelsSettings | None = None,
-    **settings: object,
-) -> Media:
-    """`settings` are those of gateway.media, `config` what else clawd.yaml says."""
-    whole: dict[str, object] = {"gateway": {"media": settings}, **(config or {})}
-    if models is not None:
-        whole["models"] = models.model_dump(exclude_unset=True)
+def media(folder: Path, *, channels: Mapping[str, object] | None = None, **settings: object) -> Media:
+    """`settings` are those of gateway.media, `channels` those of the section channels."""
+    whole = {"gateway": {"media": settings}, "channels": channels or {}}
     return media_of(
         Config.model_validate(whole),
         folder,

@@ -1,6 +1,7 @@
 """Voice to text: by a program without a shell, or by a provider; each failure has its reason."""
 
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,13 +19,11 @@ ENVIRON = {"PATH": "/usr/bin:/bin"}
 
 
 def hearing(
-    command: list[str] | None = None, *, models: dict[str, object] | None = None, **settings: object
+    command: list[str] | None = None, *, models: Mapping[str, object] | None = None, **settings: object
 ) -> Hearing:
-    chosen = TranscriptionSettings.model_validate(
-        {"seconds": 60, **({"command": command} if command else {}), **settings}
-    )
+    told = {"command": command} if command else {}
     return Hearing(
-        settings=chosen,
+        settings=TranscriptionSettings.model_validate({"seconds": 60, **told, **settings}),
         models=ModelsSettings.model_validate({"providers": models or {}}),
         environ={"OPENAI_API_KEY": "sk-secret-of-the-owner"},
         child_environ=ENVIRON,
@@ -112,11 +111,10 @@ class Ears:
             return Response(answer, status, media_type="application/json")
 
 
-async def ask(port: int, voice: Path, **settings: object) -> str:
+async def ask(port: int, voice: Path, *, model: str = "whisper-1", language: str | None = None) -> str:
     url = f"http://127.0.0.1:{port}/v1"
-    listener = hearing(
-        provider="ears", models={"ears": {"base_url": url, "api_key": "sk-secret-of-the-owner"}}, **settings
-    )
+    models = {"ears": {"base_url": url, "api_key": "sk-secret-of-the-owner"}}
+    listener = hearing(provider="ears", models=models, model=model, language=language)
     return await listener.text_of(voice, "audio/ogg")
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -42,6 +43,8 @@ TRAITS = Traits(
     max_file_bytes=50_000_000,
 )
 
+_TOKEN = re.compile(r"[A-Za-z0-9_:.-]+")
+
 _API_CONNECTIONS, _POLLING_CONNECTIONS = 32, 4
 
 logger = logging.getLogger("clawd.telegram")
@@ -71,6 +74,7 @@ class TelegramChannel:
         self._folder = folder / "telegram"
         self._clock = clock
         self._jitter = jitter
+        self._well_formed = _TOKEN.fullmatch(token) is not None
         self._timing = timing or Timing()
         server = Server(base_url=settings.api_base_url, token=token)
         self._api = Line(server, self._timing, pool=_API_CONNECTIONS)
@@ -134,6 +138,12 @@ class TelegramChannel:
     async def _introduced(self) -> Me:
         """Who we are, as soon as Telegram says so; in polling mode nothing stands in the way of polls then.
         Raises ChannelFailed for a bad token."""
+        if not self._well_formed:
+            where = f"channels.telegram.accounts.{self.account}"
+            raise ChannelFailed(
+                f"the token of {where} is not written like one (a number, a colon, letters and digits, "
+                "no blanks): copy it again from BotFather (/mybots, your bot, API Token)"
+            )
         failures = 0
         while True:
             try:

@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 from tests.e2e.running import running
-from tests.fakes.model_script import Hang, Say
+from tests.fakes.model_script import Call, Hang, Say
 from tests.fakes.modelserver import ModelServer
 from tests.fakes.telegram import TOKEN, TelegramServer, telegram_server
 from tests.fakes.telegram_world import ANNA, FORUM, Json
@@ -27,8 +27,9 @@ def config(models: ModelServer, server: TelegramServer) -> Json:
     }
     provider = {"api_key": "test-key-0123456789", "base_url": models.url}
     return {
+        "agents": {"defaults": {"tools": {"exec": {"mode": {"owner": "ask"}}}}},
         "models": {"default": "anthropic/claude-sonnet-5-5", "providers": {"anthropic": provider}},
-        "channels": {"telegram": {"accounts": {"default": account}}},
+        "channels": {"owners": [f"telegram:{ANNA}"], "telegram": {"accounts": {"default": account}}},
     }
 
 
@@ -85,6 +86,22 @@ async def test_ten_turns_with_a_growing_answer_files_and_a_restart_in_the_middle
         assert told == replies
         assert any(b"image/" in one.body for one in models.requests)
         assert [one.thread for one in world.from_bot(FORUM)] == [285]
+
+
+async def test_a_command_runs_once_its_button_is_pressed(tmp_path: Path) -> None:
+    async with ModelServer() as models, telegram_server() as server:
+        world = server.world
+        async with running(tmp_path / "home", config(models, server)):
+            models.script += [Call("exec", {"command": "echo blue > gate.txt"}), Say("The gate is blue.")]
+            world.say(ANNA, "paint the gate")
+            await world.until(lambda: any(one.buttons for one in world.from_bot(ANNA)), seconds=60)
+            [asked] = [one for one in world.from_bot(ANNA) if one.buttons]
+            [row] = world.chats[ANNA].messages[asked.id]["reply_markup"]["inline_keyboard"]
+            query = world.press(ANNA, asked.id, row[0]["callback_data"])
+            await answered(server, "The gate is blue.")
+            assert query in world.answered
+        painted = tmp_path / "home" / "workspace" / "gate.txt"
+        assert await asyncio.to_thread(painted.read_text) == "blue\n"
 
 
 async def models_asked(models: ModelServer, count: int) -> None:

@@ -19,6 +19,7 @@ from gateway.gateway import Gateway
 from gateway.home import Home
 from gateway.inbox import Inbox
 from gateway.media.media import Media
+from gateway.media.taking import Uploads
 from gateway.outbox import Outbox
 from gateway.pairing import PairingStore
 from gateway.postman import Pace
@@ -44,12 +45,14 @@ class Chance:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frontage:
     """`street` keeps the channels, `access` is the door, `front` what lies behind it. `change` takes in what
-    another configuration says of channels, and starts only the named accounts anew."""
+    another configuration says of channels, and starts only the named accounts anew; `uploads` takes files
+    that come another way."""
 
     front: Front
     access: Access
     street: Supervisor
     change: Callable[[Config, frozenset[Name]], Awaitable[None]]
+    uploads: Uploads
 
 
 @asynccontextmanager
@@ -101,10 +104,12 @@ async def frontage(
         async def change(new: Config, accounts: frozenset[Name]) -> None:
             writer.learn(secrets_in(new))
             access.change(access_rules(new, roster))
+            media.limits.channels = new.channels
             await street.change(makers(new.channels), accounts)
 
         try:
-            yield Frontage(front=made, access=access, street=street, change=change)
+            uploads = Uploads(media.taker)
+            yield Frontage(front=made, access=access, street=street, change=change, uploads=uploads)
         finally:
             await made.postman.drain(0)
     for file in (inbox, outbox, store):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from agents.clock import Clock
 from agents.tools.exec import environment
+from channels.settings import ChannelsSettings
 from gateway.config import Config
 from gateway.media.documents import Documents
 from gateway.media.hearing import Hearing
@@ -14,6 +15,18 @@ from gateway.media.sending import Outgoing
 from gateway.media.settings import MediaSettings
 from gateway.media.store import Store
 from gateway.media.taking import Taker
+
+
+@dataclass(slots=True)
+class AccountLimits:
+    """The largest file that an account takes, in millions of bytes; `channels` may become another."""
+
+    channels: ChannelsSettings
+    unknown: int
+
+    def __call__(self, channel: str, account: str) -> int:
+        known = self.channels.accounts.get((channel, account))
+        return known.media_max_mb if known else self.unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +37,7 @@ class Media:
     store: Store
     taker: Taker
     outgoing: Outgoing
+    limits: AccountLimits
 
     def sweep(self, held: frozenset[Path]) -> int:
         """Delete what is old and not `held`. Blocks; raises OSError."""
@@ -43,11 +57,7 @@ def media_of(
     settings = config.gateway.media
     store = Store(folder, clock=clock, token=token)
     child_environ = environment(environ, ())
-
-    def account_mb(channel: str, account: str) -> int:
-        known = config.channels.accounts.get((channel, account))
-        return known.media_max_mb if known else settings.document_mb
-
+    limits = AccountLimits(config.channels, unknown=settings.document_mb)
     taker = Taker(
         store=store,
         settings=settings,
@@ -59,7 +69,8 @@ def media_of(
             child_environ=child_environ,
             check=check,
         ),
-        account_mb=account_mb,
+        account_mb=limits,
         mark=lambda: token(8).hex(),
     )
-    return Media(settings=settings, store=store, taker=taker, outgoing=Outgoing(store.is_copy))
+    outgoing = Outgoing(store.is_copy)
+    return Media(settings=settings, store=store, taker=taker, outgoing=outgoing, limits=limits)

@@ -130,6 +130,22 @@ class GatewayClient:
         """`verb`: approve, deny or revoke. Raises Refused."""
         return await self._ask("POST", f"/api/pairing/{verb}", body=body)
 
+    async def channels(self) -> JsonObject:
+        """How each configured account is. Raises Refused."""
+        return await self._ask("GET", "/api/channels")
+
+    async def channel_change(self, verb: str, body: JsonObject) -> JsonObject:
+        """`verb`: restart or test. Raises Refused."""
+        return await self._ask("POST", f"/api/channels/{verb}", body=body)
+
+    async def outbox(self) -> JsonObject:
+        """What waits to be sent, and what was given up. Raises Refused."""
+        return await self._ask("GET", "/api/outbox")
+
+    async def outbox_retry(self, key: str) -> JsonObject:
+        """Raises Refused."""
+        return await self._ask("POST", "/api/outbox/retry", body={"key": key})
+
     async def _ask(
         self,
         method: str,

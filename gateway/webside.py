@@ -1,5 +1,6 @@
 """The web side of a gateway: from the configuration that holds to what the HTTP surface goes by."""
 
+from gateway.channel_view import ChannelDesk
 from gateway.config import Config
 from gateway.frontage import Frontage
 from gateway.gateway import Gateway
@@ -54,7 +55,21 @@ def wiring_of(gateway: Gateway, frontage: Frontage | None, reload: Reload, hub: 
         new_id=gateway.new_id,
         hooks=lambda: hooks_of(reload.config),
         openai_api=reload.started.gateway.openai_api.enabled,
+        attachments=frontage.uploads if frontage else None,
         outbox=frontage.front.outbox if frontage else None,
         postman=frontage.front.postman if frontage else None,
         facts=facts,
+        channels=_desk_of(gateway, frontage, reload) if frontage else None,
+        pairing=frontage.access.store if frontage else None,
+    )
+
+
+def _desk_of(gateway: Gateway, frontage: Frontage, reload: Reload) -> ChannelDesk:
+    return ChannelDesk(
+        street=frontage.street,
+        postman=frontage.front.postman,
+        outbox=frontage.front.outbox,
+        settings=lambda: reload.config.channels,
+        clock=gateway.clock,
+        new_id=gateway.new_id,
     )

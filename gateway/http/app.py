@@ -10,9 +10,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from gateway.http.access_routes import add_access_routes
 from gateway.http.answers import JsonAnswer
 from gateway.http.api import GatewayApi
 from gateway.http.auth import BadToken, checked_token
+from gateway.http.channel_routes import add_channel_routes
 from gateway.http.docs import describe
 from gateway.http.door import Door
 from gateway.http.guard import Guard
@@ -71,6 +73,9 @@ def _add_routes(app: FastAPI, gateway: GatewayApi, rules: HttpRules, wiring: Wir
     add_session_routes(app, gateway)
     add_memory_routes(app, gateway)
     add_status_routes(app, status, wiring)
+    add_channel_routes(app, wiring)
+    if wiring.pairing is not None:
+        add_access_routes(app, wiring.pairing)
     add_hook_routes(app, talk, wiring, rules)
     if wiring.openai_api:
         add_openai_routes(app, gateway, talk, rules, new_id=wiring.new_id)

@@ -6,8 +6,10 @@ from itertools import count
 from typing import Protocol, TypeAlias
 
 from agents.tools.framing import framed
+from gateway.channel_view import ChannelDesk
 from gateway.deliveries import Delivery
 from gateway.http.hub import Hub
+from gateway.pairing import PairingStore
 from sessions.messages import JsonObject
 
 Frame: TypeAlias = Callable[[str, str, str], str]
@@ -75,3 +77,5 @@ class Wiring:
     frame: Frame = outside
     wake: Wake | None = None
     facts: Callable[[], JsonObject] = dict
+    channels: ChannelDesk | None = None
+    pairing: PairingStore | None = None

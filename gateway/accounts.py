@@ -48,12 +48,16 @@ class Accounts:
         )
 
     def _token(self, channel: str, account: str, own: SecretStr | None) -> str:
-        variable = f"{channel.upper()}_BOT_TOKEN"
-        found = (
-            own.get_secret_value() if own else self.environ.get(variable, "") if account == "default" else ""
-        )
-        if found:
-            return found
-        where = f"channels.{channel}.accounts.{account}"
-        also = f", or {variable} in the environment" if account == "default" else ""
-        raise ChannelFailed(f"{where} has no token: set {where}.token or token_file{also}.")
+        return token_of(channel, account, own, self.environ)
+
+
+def token_of(channel: str, account: str, own: SecretStr | None, environ: Mapping[str, str]) -> str:
+    """The token of the settings, else for an account called default that of the environment. Raises
+    ChannelFailed when there is none."""
+    variable = f"{channel.upper()}_BOT_TOKEN"
+    found = own.get_secret_value() if own else environ.get(variable, "") if account == "default" else ""
+    if found:
+        return found
+    where = f"channels.{channel}.accounts.{account}"
+    also = f", or {variable} in the environment" if account == "default" else ""
+    raise ChannelFailed(f"{where} has no token: set {where}.token or token_file{also}.")

@@ -1,0 +1,206 @@
+"""One bot's connection to Discord: the library's client, with a patience and an honesty of our own.
+
+The library's own loop waits up to seventeen minutes after failures, and has no time limit for being let in.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import aiohttp
+from discord import (
+    AllowedMentions,
+    Client,
+    ConnectionClosed,
+    DiscordException,
+    Guild,
+    Interaction,
+    MemberCacheFlags,
+    Message,
+    RawMessageUpdateEvent,
+    RawReactionActionEvent,
+    RawThreadDeleteEvent,
+    VoiceClient,
+)
+from discord.abc import GuildChannel
+from discord.gateway import DiscordWebSocket, ReconnectWebSocket
+from discord.http import Route
+from yarl import URL
+
+from channels.channel import ChannelFailed
+from channels.discord.errors import explained
+from channels.discord.fatal import fatal_close
+from channels.discord.hearing import Hearing
+from channels.discord.me import intents_of, refused_intents
+from channels.discord.status import Evidence
+from channels.discord.timing import Timing
+from channels.platforms import DiscordAccount
+
+logger = logging.getLogger("clawd.discord")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """What a connection that ended can be taken up again with."""
+
+    id: str
+    sequence: int | None
+    gateway: URL
+
+
+def use_api(base_url: str) -> None:
+    """The library keeps the address of the API for the whole process; so does the configuration. And it
+    warns of what voice chats need, which nobody asked for."""
+    if base_url != Route.BASE:
+        Route.BASE = base_url
+    VoiceClient.warn_nacl = VoiceClient.warn_dave = False
+
+
+class Line(Client):
+    """Not logged in yet. `ears` hear what happens; an error in them ends nothing."""
+
+    def __init__(
+        self,
+        settings: DiscordAccount,
+        *,
+        account: str,
+        ears: Hearing,
+        evidence: Evidence,
+        timing: Timing,
+        clock: Callable[[], datetime],
+        jitter: Callable[[], float],
+    ) -> None:
+        super().__init__(
+            intents=intents_of(settings.intents),
+            max_messages=None,
+            chunk_guilds_at_startup=False,
+            member_cache_flags=MemberCacheFlags.none(),
+            guild_ready_timeout=timing.guilds,
+            heartbeat_timeout=timing.silence,
+            max_ratelimit_timeout=30,
+            allowed_mentions=AllowedMentions.none(),
+        )
+        self._settings = settings
+        self._account = account
+        self._ears = ears
+        self._evidence = evidence
+        self._timing = timing
+        self._clock = clock
+        self._jitter = jitter
+        self._let_in = False
+
+    async def listen(self, gateway: str) -> None:
+        """Until cancelled. Raises ChannelFailed when Discord will not have us."""
+        session: Session | None = None
+        failures, why = 0, ""
+        while True:
+            self._let_in = False
+            try:
+                await self._live(URL(gateway), session)
+            except ReconnectWebSocket as error:
+                session = self._session() if error.resume else None
+                why = "the connection ended" if error.resume else "the session ended"
+            except ConnectionClosed as error:
+                self._raise_fatal(error.code)
+                session, why = None, f"Discord closed the connection (code {error.code})"
+            except (DiscordException, aiohttp.ClientError, OSError) as error:
+                session, why = self._session() or session, explained(error)
+            failures = 0 if self._let_in else failures + 1
+            self._evidence.trouble(f"{why}; connecting again")
+            if failures in (1, 10):
+                logger.warning("account %s: %s; trying again", self._account, why)
+            await asyncio.sleep(self._timing.wait(failures - 1) * self._jitter() if failures else 0)
+
+    async def end(self) -> None:
+        """Close what is open, or leave it to itself when that takes too long."""
+        task = asyncio.ensure_future(self.close())
+        done, _ = await asyncio.wait({task}, timeout=self._timing.teardown)
+        if not done:
+            task.cancel()
+            await self.http.close()
+
+    async def before_identify_hook(self, _: int | None, *, initial: bool = False) -> None:
+        """Discord takes a new session every five seconds."""
+        if not initial:
+            await asyncio.sleep(self._timing.identify)
+
+    def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 (the library's)
+        if event == "socket_event_type":
+            self._evidence.event(self._clock())
+            if args[0] in ("READY", "RESUMED"):
+                self._let_in = True
+                self._evidence.let_in(resumed=args[0] == "RESUMED")
+        super().dispatch(event, *args, **kwargs)
+
+    async def on_ready(self) -> None:
+        await self._ears.ready(self)
+
+    async def on_message(self, message: Message) -> None:
+        await self._ears.message(message)
+
+    async def on_raw_message_edit(self, event: RawMessageUpdateEvent) -> None:
+        await self._ears.edited(event.message)
+
+    async def on_raw_reaction_add(self, event: RawReactionActionEvent) -> None:
+        await self._ears.reaction(event)
+
+    async def on_raw_reaction_remove(self, event: RawReactionActionEvent) -> None:
+        await self._ears.reaction(event)
+
+    async def on_interaction(self, event: "Interaction[Any]") -> None:
+        await self._ears.interaction(event)
+
+    async def on_guild_remove(self, guild: Guild) -> None:
+        await self._ears.left(str(guild.id))
+
+    async def on_guild_channel_delete(self, channel: GuildChannel) -> None:
+        await self._ears.deleted(channel.id)
+
+    async def on_raw_thread_delete(self, event: RawThreadDeleteEvent) -> None:
+        await self._ears.deleted(event.thread_id)
+
+    async def on_error(self, event_method: str, /, *_: Any, **__: Any) -> None:  # noqa: ANN401
+        logger.exception(  # noqa: LOG004 (the library calls it where it has caught something)
+            "account %s: an event (%s) was not handled", self._account, event_method
+        )
+
+    async def _live(self, gateway: URL, session: Session | None) -> None:
+        """One connection from its beginning to its end, which is always an error."""
+        resumed: dict[str, Any] = {}
+        if session is not None:
+            gateway = session.gateway
+            resumed = {"resume": True, "session": session.id, "sequence": session.sequence}
+        else:
+            self._ears.deaf()
+        initial = self.ws is None
+        connecting = DiscordWebSocket.from_client(self, gateway=gateway, initial=initial, **resumed)
+        self.ws = await asyncio.wait_for(connecting, self._timing.hello + self._timing.identify)
+        try:
+            async with asyncio.timeout(self._timing.ready):
+                while not self._let_in:
+                    await self._event()
+        except TimeoutError:
+            await self.ws.close(code=4000)
+            raise
+        while True:
+            await self._event()
+
+    async def _event(self) -> None:
+        await self.ws.poll_event()
+        self._evidence.alive(self._clock(), self.ws.latency)
+
+    def _session(self) -> Session | None:
+        """Of the last connection, where it came far enough."""
+        if self.ws is None or not self.ws.session_id:  # type: ignore[redundant-expr]  # None before the first
+            return None
+        return Session(id=self.ws.session_id, sequence=self.ws.sequence, gateway=self.ws.gateway)
+
+    def _raise_fatal(self, code: int) -> None:
+        flags = self.application.flags if self.application else None
+        intents = refused_intents(self._settings.intents, flags)
+        why = fatal_close(code, self._account, intents)
+        if why is not None:
+            raise ChannelFailed(why)

@@ -19,7 +19,14 @@ VENDORS = {
     "boto3": {"memory/embed/bedrock.py"},
     "botocore": {"memory/embed/bedrock.py"},
     "uvicorn": {"gateway/serve.py", "channels/telegram/webhook.py"},
-    "discord": set(),
+    "discord": {
+        f"channels/discord/{name}.py"
+        for name in (
+            "above", "answers", "channel", "content", "delivering", "errors", "fetching",
+            "hearing", "line", "me", "menu", "missed", "permissions", "places",
+            "receiving", "rooms", "sending",
+        )
+    },
     "telegram": {
         f"channels/telegram/{name}.py"
         for name in (

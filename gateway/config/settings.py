@@ -19,7 +19,7 @@ from pydantic import (
 from agents.settings import AgentsSettings, ModelsSettings
 from channels.settings import ChannelsSettings
 from gateway.embedding import faults
-from gateway.media.settings import MediaSettings
+from gateway.media.settings import MediaSettings, listener_fault
 from memory.settings import MemorySettings
 from sessions.settings import SessionsSettings
 
@@ -235,6 +235,13 @@ class Config(BaseModel):
         )
         if told:
             raise ValueError("; ".join(told))
+        return self
+
+    @model_validator(mode="after")
+    def _listener(self) -> "Config":
+        """Whether the provider that is to hear voice messages can."""
+        if fault := listener_fault(self.gateway.media, self.models):
+            raise ValueError(fault)
         return self
 
     @model_validator(mode="after")

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import httpx
 
-from agents.model.catalog import PLACEHOLDER_KEY, address, keys_of
+from agents.model.catalog import PLACEHOLDER_KEY, keys_of
 from agents.model.provider import ModelError
 from agents.settings import ModelsSettings, ProviderSettings
 from agents.tools.process import started
-from gateway.media.settings import PATH, TranscriptionSettings
+from gateway.media.settings import PATH, TranscriptionSettings, listener_address
 
 MOST_CHARS = 60_000
-OPENAI = "https://api.openai.com/v1"
 OFF = (
     "voice messages are not turned into text here. The owner can switch it on with "
     "gateway.media.transcription.provider or .command in clawd.yaml (docs/media.md)"
@@ -81,7 +80,7 @@ class Hearing:
     async def _ask(self, path: Path, mime: str) -> str:
         name = self.settings.provider or ""
         provider = self.models.providers.get(name, ProviderSettings())
-        base = address(name, provider) or (OPENAI if name == "openai" else "")
+        base = listener_address(name, self.models)
         key = next(iter(keys_of(name, provider, self.environ)), PLACEHOLDER_KEY)
         if not base:
             raise _told(f"nothing is known of the provider {name}; set models.providers.{name}.base_url")

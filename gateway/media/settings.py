@@ -2,7 +2,11 @@
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, model_validator
 
+from agents.model.catalog import address, api_of
+from agents.settings import ModelsSettings, ProviderSettings
+
 PATH = "{path}"
+_OPENAI = "https://api.openai.com/v1"
 
 
 class TranscriptionSettings(BaseModel):
@@ -52,4 +56,23 @@ class MediaSettings(BaseModel):
     document_seconds: PositiveFloat = Field(30, description="reading a document is given up after so long")
     transcription: TranscriptionSettings = Field(
         default_factory=TranscriptionSettings, description="how voice messages become text; off by default"
+    )
+
+
+def listener_address(name: str, models: ModelsSettings) -> str | None:
+    """Where a provider transcribes; None when nothing is known of it, or it speaks another language."""
+    provider = models.providers.get(name, ProviderSettings())
+    if api_of(name, provider) != "openai_chat":
+        return None
+    return address(name, provider) or (_OPENAI if name == "openai" else None)
+
+
+def listener_fault(settings: MediaSettings, models: ModelsSettings) -> str | None:
+    """Why the provider of the settings cannot transcribe; None when nothing speaks against it."""
+    name = settings.transcription.provider
+    if name is None or listener_address(name, models):
+        return None
+    return (
+        f"gateway.media.transcription.provider is {name!r}, of which no transcription is known; give "
+        "openai, groq, or a name of models.providers with a base_url"
     )

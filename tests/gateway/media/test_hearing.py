@@ -10,6 +10,7 @@ from fastapi import FastAPI, Form, Response, UploadFile
 
 from agents.model.provider import ModelError
 from agents.settings import ModelsSettings
+from gateway.config import Config
 from gateway.media.hearing import Hearing, NotHeard
 from gateway.media.settings import TranscriptionSettings
 from tests.fakes.files import OGG, transcriber
@@ -85,6 +86,18 @@ async def test_a_program_that_takes_too_long_is_ended(voice: Path) -> None:
 def test_settings_that_cannot_work_are_refused(settings: dict[str, object], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         TranscriptionSettings.model_validate(settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "fits"), [("openai", True), ("groq", True), ("anthropic", False), ("x", False)]
+)
+def test_a_provider_that_cannot_transcribe_is_an_error_of_the_configuration(name: str, *, fits: bool) -> None:
+    text = {"gateway": {"media": {"transcription": {"provider": name}}}}
+    if fits:
+        Config.model_validate(text)
+    else:
+        with pytest.raises(ValueError, match="no transcription is known"):
+            Config.model_validate(text)
 
 
 def test_it_is_off_unless_it_is_configured() -> None:

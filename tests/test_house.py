@@ -30,7 +30,8 @@ VENDORS = {
     "telegram": {
         f"channels/telegram/{name}.py"
         for name in (
-            "channel", "connection", "content", "delivering", "errors", "fetching", "intake", "me", "menu",
+            "channel", "connection", "content", "delivering", "errors", "fetching", "intake", "introducing",
+            "me", "menu",
             "polling", "reading", "receiving", "sending", "webhook",
         )
     },

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import re
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -20,6 +19,7 @@ from channels.telegram.delivering import Delivering
 from channels.telegram.errors import pause_asked
 from channels.telegram.fetching import fetched
 from channels.telegram.intake import Intake
+from channels.telegram.introducing import form_problem, refusal
 from channels.telegram.me import Me, me_of
 from channels.telegram.menu import Menu, offered
 from channels.telegram.offset import OffsetFile
@@ -42,8 +42,6 @@ TRAITS = Traits(
     typing_seconds=5,
     max_file_bytes=50_000_000,
 )
-
-_TOKEN = re.compile(r"[A-Za-z0-9_:.-]+")
 
 _API_CONNECTIONS, _POLLING_CONNECTIONS = 32, 4
 
@@ -74,7 +72,7 @@ class TelegramChannel:
         self._folder = folder / "telegram"
         self._clock = clock
         self._jitter = jitter
-        self._well_formed = _TOKEN.fullmatch(token) is not None
+        self._malformed = form_problem(token, f"channels.telegram.accounts.{account}")
         self._timing = timing or Timing()
         server = Server(base_url=settings.api_base_url, token=token)
         self._api = Line(server, self._timing, pool=_API_CONNECTIONS)
@@ -138,12 +136,9 @@ class TelegramChannel:
     async def _introduced(self) -> Me:
         """Who we are, as soon as Telegram says so; in polling mode nothing stands in the way of polls then.
         Raises ChannelFailed for a bad token."""
-        if not self._well_formed:
-            where = f"channels.telegram.accounts.{self.account}"
-            raise ChannelFailed(
-                f"the token of {where} is not written like one (a number, a colon, letters and digits, "
-                "no blanks): copy it again from BotFather (/mybots, your bot, API Token)"
-            )
+        where = f"channels.telegram.accounts.{self.account}"
+        if self._malformed:
+            raise ChannelFailed(self._malformed)
         failures = 0
         while True:
             try:
@@ -151,7 +146,7 @@ class TelegramChannel:
                 if self._settings.mode == "polling":
                     await self._api.bot.delete_webhook()
             except InvalidToken as error:
-                raise ChannelFailed(self._bad_token(error)) from error
+                raise ChannelFailed(refusal(error, where, self._settings.api_base_url)) from error
             except TelegramError as error:
                 self._evidence.trouble(explained(error))
                 wait = max(self._timing.wait(failures) * self._jitter(), pause_asked(error))
@@ -163,18 +158,6 @@ class TelegramChannel:
                 self._me = me
                 self._evidence.met(me)
                 return me
-
-    def _bad_token(self, error: InvalidToken) -> str:
-        where = f"channels.telegram.accounts.{self.account}"
-        if "not found" in error.message.lower() and "api.telegram.org" not in self._settings.api_base_url:
-            return (
-                f"{self._settings.api_base_url} knows no such bot: check {where}.api_base_url and the token"
-            )
-        return (
-            f"Telegram does not accept the token of {where}: it is mistyped, revoked, or its bot was "
-            "deleted. Get it from BotFather (/mybots, your bot, API Token) and put it into token, "
-            "token_file or TELEGRAM_BOT_TOKEN"
-        )
 
     async def _listen(self, me: Me, intake: Intake) -> None:
         if self._settings.mode == "webhook":

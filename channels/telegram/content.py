@@ -8,6 +8,7 @@ from telegram import Location as Place
 
 from channels.message import Aside, Attachment, FileKind
 
+_MARKED = (MessageEntity.TEXT_LINK, MessageEntity.PRE, MessageEntity.CODE)
 IMAGES = ("image/jpeg", "image/png", "image/webp", "image/gif")
 
 
@@ -16,8 +17,12 @@ def text_of(message: Message) -> str:
     text = message.text or message.caption or ""
     entities = message.entities or message.caption_entities
     units = text.encode("utf-16-le", "surrogatepass")
+    free = len(units)
     for entity in sorted(entities, key=lambda one: one.offset, reverse=True):
         start, end = 2 * entity.offset, 2 * (entity.offset + entity.length)
+        if end > free or entity.type not in _MARKED:
+            continue
+        free = start
         said = units[start:end].decode("utf-16-le", "surrogatepass")
         units = units[:start] + _marked(entity, said).encode("utf-16-le", "surrogatepass") + units[end:]
     return units.decode("utf-16-le", "replace")
@@ -155,6 +160,9 @@ def origin_name(origin: MessageOrigin) -> str:
 
 
 def entity_texts(message: Message) -> Sequence[tuple[MessageEntity, str]]:
-    """Every marked piece of the text or caption."""
-    found = message.parse_entities() if message.text else message.parse_caption_entities()
-    return list(found.items())
+    """Every marked piece of the text or caption. A mark that cuts a character in two does no harm."""
+    units = (message.text or message.caption or "").encode("utf-16-le", "surrogatepass")
+    return [
+        (one, units[2 * one.offset : 2 * (one.offset + one.length)].decode("utf-16-le", "replace"))
+        for one in message.entities or message.caption_entities
+    ]

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from telegram import Update
 
 from channels.message import ChatChanged, Edited, InboundMessage, Pressed, Reaction
@@ -359,3 +361,27 @@ def test_what_a_channel_passes_on_by_itself_is_a_bot_s(world: World) -> None:
 def _by(user: Json, chat: Json, *, automatic: bool = False) -> Json:
     told: Json = {"from": user, "sender_chat": chat}
     return told | {"is_automatic_forward": True} if automatic else told
+
+
+MARKS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "type": st.sampled_from(["text_link", "code", "pre", "bold", "mention", "bot_command", "url"]),
+            "offset": st.integers(0, 30),
+            "length": st.integers(1, 30),
+            "url": st.just("https://example.org/"),
+        }
+    ),
+    max_size=5,
+)
+
+
+@given(text=st.text(min_size=1, max_size=40), marks=MARKS)
+def test_no_text_and_no_marks_break_the_reading(text: str, marks: list[Json]) -> None:
+    world = World()
+    world.say(GROUP, text, entities=marks)
+    [event] = to_inbound(newest(world), ME, now=NOON)
+    assert isinstance(event, InboundMessage)
+    event.text.encode()
+    if all(one["type"] in ("bold", "url", "mention") for one in marks) and "@" not in text:
+        assert event.text == text

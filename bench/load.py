@@ -50,14 +50,8 @@ class People:
     seen: Seen
     turns: int = 0
     numbers: int = 0
-    changed: dict[str, asyncio.Event] = field(default_factory=dict)
-
-    def tell(self) -> None:
-        for event in self.changed.values():
-            event.set()
 
     async def talk(self) -> None:
-        self.server.on_change = self.tell
         async with asyncio.TaskGroup() as group:
             for chat in range(self.sessions):
                 group.create_task(self._person(str(chat + 10)))
@@ -69,18 +63,18 @@ class People:
             self.numbers += 1
             event = said(self.numbers, chat, f"what is {self.numbers} times two?")
             begun = time.perf_counter()
+            self.server.awaited[key_of(event)] = asyncio.Event()
             self.server.say(event)
-            await self._answered(chat, key_of(event))
+            await self._answered(key_of(event))
             self.seen.waits.append(time.perf_counter() - begun)
             await asyncio.sleep(random.expovariate(1 / self.think) if self.think else 0)
 
-    async def _answered(self, chat: str, key: str) -> None:
-        there = self.changed[chat] = asyncio.Event()
-        while not (shown := [one for one in self.server.shown.values() if one.key == key]):
-            there.clear()
-            await there.wait()
-        for one in shown:  # people scroll on; the street need not remember
-            del self.server.shown[one.id]
+    async def _answered(self, key: str) -> None:
+        await self.server.awaited[key].wait()
+        del self.server.awaited[key]
+        if len(self.server.shown) > 1_000:
+            self.server.shown.clear()  # people scroll on; the street need not remember
+            self.server.forget()
 
 
 async def measure(
@@ -129,7 +123,7 @@ async def _run(server: StreetServer, pid: int, lag: Path, people: People) -> Non
             await asyncio.sleep(1)
 
     watching = asyncio.create_task(watch())
-    seen.begun = len(lag.read_text().split())  # what came before belongs to its start
+    seen.begun = len(lag.read_text().split())  # noqa: ASYNC240 (what came before belongs to its start)
     begun, cpu = time.perf_counter(), sum(process.cpu_times()[:2])
     await people.talk()
     seen.seconds, seen.cpu = time.perf_counter() - begun, sum(process.cpu_times()[:2]) - cpu

@@ -25,24 +25,34 @@ class Shown:
 
 @dataclass(slots=True)
 class StreetServer:
-    """`on_send` is called for each message that arrives, before it is answered."""
+    """`on_change` is called for each line that arrives; the event of a key in `awaited` is set when its first
+    message does."""
 
     events: dict[int, dict[str, object]] = field(default_factory=dict)
     acked: set[int] = field(default_factory=set)
     shown: dict[str, Shown] = field(default_factory=dict)
     files: int = 0
+    told: int = 0
     port: int = 0
     on_change: Callable[[], None] = lambda: None
+    awaited: dict[str, asyncio.Event] = field(default_factory=dict)
     _numbers: int = 0
     _writers: list[asyncio.StreamWriter] = field(default_factory=list)
 
     def say(self, event: dict[str, object]) -> int:
         """A person sends something; the number of the event."""
-        number = len(self.events) + 1
+        number = len(self.events) + self.told + 1
         self.events[number] = event
         for writer in self._writers:
             _write(writer, {"type": "event", "number": number, "event": event})
         return number
+
+    def forget(self) -> None:
+        """What was acknowledged is not told again to anybody."""
+        self.told += len(self.acked)
+        for number in self.acked:
+            del self.events[number]
+        self.acked.clear()
 
     def of(self, key: str) -> list[Shown]:
         """What stands in the chats for that delivery, in the order of its parts."""
@@ -70,7 +80,9 @@ class StreetServer:
             case {"type": "send", "ask": ask, "message": dict(message)}:
                 self._numbers += 1
                 message_id = f"b{self._numbers}"
-                self.shown[message_id] = _shown(message_id, message)
+                self.shown[message_id] = shown = _shown(message_id, message)
+                if shown.key in self.awaited:
+                    self.awaited[shown.key].set()
                 self.files += len(message.get("files", ()))
                 _write(writer, {"type": "answer", "ask": ask, "id": message_id})
             case {"type": "edit", "ask": ask, "id": str(message_id), "message": dict(message)}:

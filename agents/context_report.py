@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from agents.bootstrap import NAMES
 from agents.frame import CONTEXT, FileSize, recorded
 from agents.model.provider import ModelRequest
 from agents.model.wire import encode
+from agents.warming import warmth
 from sessions.context import messages_of
 from sessions.entries import Compacted, Custom, Entry, Said
 from sessions.messages import Assistant, Image, Json, JsonObject, Message, Text, Thinking, ToolResult
@@ -45,7 +47,8 @@ class ToolSize:
 class ContextReport:
     """The prompt as it would be sent now. `parts` are disjoint and in the order of the prompt; `measured` is
     the vendor's own count of the last prompt and answer, None before the first. `missing` are bootstrap
-    files that are not in the context: absent, or withheld from a session that others read."""
+    files that are not in the context: absent, or withheld from a session that others read. `cache_ends`: the
+    provider keeps the prompt until then, unless it is asked before; None when it does not keep it."""
 
     provider: str
     model: str
@@ -58,6 +61,7 @@ class ContextReport:
     compactions: int
     reason: str
     total: Part = field(default_factory=lambda: Part(name="total"))
+    cache_ends: datetime | None = None
 
     @property
     def share(self) -> float:
@@ -78,7 +82,7 @@ def context_report(entries: Sequence[Entry], *, window: int) -> ContextReport | 
         total.count += part.count
         total.chars += part.chars
         total.tokens += part.tokens
-    held = {size.name for size in frame.sizes} | set(frame.files)
+    held, warm = {size.name for size in frame.sizes} | set(frame.files), warmth(entries)
     return ContextReport(
         provider=frame.provider,
         model=frame.request.model,
@@ -91,6 +95,7 @@ def context_report(entries: Sequence[Entry], *, window: int) -> ContextReport | 
         compactions=compactions,
         reason=_reason(entries),
         total=total,
+        cache_ends=warm.ends if warm else None,
     )
 
 
@@ -202,6 +207,7 @@ def report_json(report: ContextReport) -> JsonObject:
         "measured_tokens": report.measured,
         "compactions": report.compactions,
         "frozen_because": report.reason,
+        "cache_ends": report.cache_ends.isoformat() if report.cache_ends else None,
         "parts": parts,
         "files": files,
         "missing_files": [*report.missing],

@@ -1,4 +1,4 @@
-"""What a month of use costs with Anthropic's prompt cache: python bench/economy.py [--seed N] [--no-daily]
+"""What a month of use costs with Anthropic's prompt cache: python bench/economy.py [--seed N] [--keep-warm N]
 
 The whole agent runs (AgentRuntime, real transcripts, tools and workspace files in a temporary folder); only
 the model is scripted, and an exact count of the vendor's cache stands behind it. All rows live the same month
@@ -27,12 +27,14 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from agents.frame import CONTEXT
+from agents.model.prices import Price
 from agents.model.provider import CacheTtl
 from agents.prompt import project_context
 from agents.runtime import AgentRuntime
 from agents.settings import AgentSettings
 from agents.tools.tool import Arguments, Tool, ToolOutput, TypedTool
 from agents.turn import Turn
+from agents.warming import warmth
 from agents.workspace import Workspace
 from bench.agent import ZONE, agent
 from bench.month import BEGIN, Asked, Month
@@ -44,6 +46,8 @@ from sessions.reset import is_stale, rule_for
 from sessions.settings import NoteEvent, SessionsSettings
 
 MAIN = SessionKey(agent="main", kind="main")
+BEFORE = timedelta(seconds=45)
+PRICE = Price(input=1, output=5, cache_read=0.1, cache_write=1.25, cache_write_1h=2)
 TTLS: tuple[CacheTtl, ...] = ("5m", "1h")
 REFERENCE = Way(name="the reference's behaviour", pruning=False, alike=True)
 WAYS = (
@@ -80,7 +84,9 @@ class Life:
         rule = rule_for(self.runtime.sessions.reset, MAIN, time_zone=ZONE)
         for asked in self.vendor.month.asked:
             vendor, night = self.vendor, vendor_night(self.vendor.now)
-            vendor.now = max(vendor.now + asked.pause, asked.earliest)
+            until = max(vendor.now + asked.pause, asked.earliest)
+            await self.wait(min(until, night) if self.daily else until)
+            vendor.now = until
             if self.daily and self.turns and is_stale(self.began, None, vendor.now, rule):
                 await self.end("daily", night)
             elif asked.new and self.turns:
@@ -90,6 +96,19 @@ class Life:
                     file.write(vendor.month.text(f"- owner {asked.number}", 100) + "\n")
                 vendor.may_change = True
             await self.turn(asked)
+
+    async def wait(self, until: datetime) -> None:
+        """A pause, in which the cache may be renewed, as gateway/warmer.py does."""
+        vendor, session = self.vendor, f"s{self.session}"
+        for _ in range(vendor.way.kept_warm):
+            held = warmth(await self.runtime.conversations.entries(session))
+            due = held.ends - BEFORE if held else until
+            if held is None or due >= until or held.ends <= vendor.now:
+                return
+            vendor.now = max(vendor.now, due)
+            vendor.look()
+            if await self.runtime.keep_warm(self._turn(vendor.now), lambda _provider, _model: PRICE):
+                return
 
     async def turn(self, asked: Asked) -> None:
         vendor = self.vendor
@@ -247,21 +266,26 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=30)
     parser.add_argument("--no-daily", action="store_true", help="no daily reset: sessions end with /new only")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep-warm", type=int, metavar="TIMES", help="only clawd, with and without it")
+    parser.add_argument("--ttl", choices=TTLS, help="only this life of the cache")
     chosen = parser.parse_args()
+    ways, ttls = WAYS, (chosen.ttl,) if chosen.ttl else TTLS
+    if chosen.keep_warm:
+        ways = (WAYS[0], Way(name="clawd, kept warm", checked=True, kept_warm=chosen.keep_warm), REFERENCE)
     console, month = Console(width=160), Month(chosen.seed, chosen.days)
     with ProcessPoolExecutor(chosen.jobs) as pool:
         running = {
             (way, ttl): pool.submit(lived, way, ttl, month, not chosen.no_daily)
-            for ttl in TTLS
-            for way in WAYS
-            if way.cached or ttl == "5m"
+            for ttl in ttls
+            for way in ways
+            if way.cached or ttl == ttls[0]
         }
         lives = {key: future.result() for key, future in running.items()}
     how = f"{chosen.days} days, seed {chosen.seed}, " + (
         "no daily reset" if chosen.no_daily else "daily reset at 04:00"
     )
-    for ttl in TTLS:
-        console.print(table(ttl, [lives.get((way, ttl), lives[way, "5m"]) for way in WAYS], how))
+    for ttl in ttls:
+        console.print(table(ttl, [lives.get((way, ttl), lives[way, ttls[0]]) for way in ways], how))
     for one in lives.values():
         details(console, one)
     console.print("Aims: at least 45 % under the reference's behaviour; at least 97 % cached on warm turns.")

@@ -5,6 +5,7 @@ import hashlib
 import json
 import sys
 from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from rich.table import Table
 from rich.text import Text
@@ -16,7 +17,7 @@ from gateway.budget import Budget, dollars
 from gateway.build import opened
 from gateway.cli.output import clean, console, print_json
 from gateway.cli.place import Place
-from gateway.commands.showing import bar
+from gateway.commands.showing import bar, cache_text
 from gateway.usage_report import Group, UsageReport, UsageRow
 from gateway.usage_report import report_json as usage_json
 from gateway.views import time_json
@@ -108,11 +109,11 @@ def context(place: Place, key: str, *, as_json: bool) -> None:
     """Raises BadSessionKey, Refused, ConfigError, HomeError."""
     wanted = SessionKey.parse(key)
 
-    async def work() -> ContextReport:
+    async def work() -> tuple[ContextReport, ZoneInfo]:
         async with opened(place.config(), place.home, write=False) as gateway:
-            return await gateway.context(wanted)
+            return await gateway.context(wanted), gateway.insight.zone()
 
-    report = asyncio.run(work())
+    report, zone = asyncio.run(work())
     if as_json:
         print_json(context_json(report))
         return
@@ -124,6 +125,8 @@ def context(place: Place, key: str, *, as_json: bool) -> None:
     screen.print(f"~{total.tokens:,} tokens, {total.chars:,} characters{measured}")
     if report.compactions:
         screen.print(f"Earlier parts were summarised ({report.compactions} compactions).")
+    if kept := cache_text(report, zone):
+        screen.print(f"{kept[0].upper()}{kept[1:]}.")
     for table in (_parts(report), _files(report), _tools(report)):
         screen.print()
         screen.print(table)

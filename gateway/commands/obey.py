@@ -221,7 +221,7 @@ class Commands:
         report = await self._source.insight.context(key)
         if form.lower() == "json":
             return f"```json\n{json.dumps(report_json(report), indent=2, ensure_ascii=False)}\n```"
-        return showing.context_text(report, detail=form.lower() in ("detail", "deep"))
+        return showing.context_text(report, detail=form.lower() in ("detail", "deep"), zone=self._zone)
 
     async def _usage(self, key: SessionKey) -> str:
         insight, today = self._source.insight, self._clock().astimezone(self._zone).date()

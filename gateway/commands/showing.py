@@ -156,7 +156,12 @@ def usage_card(
     return "\n".join(lines)
 
 
-def context_text(report: ContextReport, *, detail: bool) -> str:
+def cache_text(report: ContextReport, zone: ZoneInfo) -> str:
+    """How long the provider keeps the prompt; empty when it does not."""
+    return f"the provider keeps it until {local(report.cache_ends, zone)}" if report.cache_ends else ""
+
+
+def context_text(report: ContextReport, *, detail: bool, zone: ZoneInfo) -> str:
     total = report.total
     lines = [
         f"{report.provider}/{report.model}, window {report.window:,} tokens",
@@ -164,7 +169,7 @@ def context_text(report: ContextReport, *, detail: bool) -> str:
     ]
     if report.measured is not None:
         lines.append(f"as the vendor counted the last prompt and answer: {report.measured:,} tokens")
-    lines.append("")
+    lines += [*([kept] if (kept := cache_text(report, zone)) else []), ""]
     for part in report.parts:
         if part.count:
             share = part.tokens / max(report.total.tokens, 1)

@@ -1,7 +1,7 @@
 """What fills the window: every character of the prompt in exactly one part."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -124,6 +124,14 @@ def test_the_share_is_that_of_the_window(window: int, share: float) -> None:
     made = report(window=window)
 
     assert replace(made, total=replace(made.total, tokens=100)).share == share
+
+
+def test_it_says_how_long_the_provider_keeps_the_prompt() -> None:
+    kept = report(user("hello"), answer(Text(text="hi"), usage=Usage(cache_write=5_000)))
+
+    assert kept.cache_ends == NOON + timedelta(minutes=5)
+    assert report_json(kept)["cache_ends"] == "2026-05-01T12:05:00+00:00"
+    assert report(user("hello"), answer(Text(text="hi"))).cache_ends is None  # nothing was written to it
 
 
 def test_the_json_form_sums_up() -> None:

@@ -1,5 +1,6 @@
 """The composition root: where workspaces are, who shares what, and an orderly end."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,20 @@ def test_the_usual_home_has_its_workspace_beside_it() -> None:
 
     assert home.default_workspace("main", main=True) == Path.home() / "clawd"
     assert home.default_workspace("work", main=False) == Path.home() / "clawd-work"
+
+
+async def test_the_sweep_deletes_old_files_of_messages(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    old = home.media / "inbound" / "old.txt"
+    old.parent.mkdir(parents=True)
+    old.touch()
+    os.utime(old, (1_000_000_000, 1_000_000_000))
+    async with built(Config(), home, environ={}) as parts:
+        await parts.sweep()
+    assert not old.exists()
+
+
+async def test_an_agent_can_send_files(tmp_path: Path) -> None:
+    async with built(Config(), Home(tmp_path / "home"), environ={}) as parts:
+        agent = parts.gateway._roster.of(None)
+        assert "send_file" in agent.runtime._tools

@@ -84,6 +84,17 @@ async def test_a_text_of_nothing_is_told(tmp_path: Path) -> None:
         await read(tmp_path, b" \n\n", "text/plain")
 
 
+async def test_without_its_library_a_document_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "lacking").mkdir()
+    (tmp_path / "lacking" / "pypdf.py").write_text("raise ImportError")
+    path = tmp_path / "a.pdf"
+    path.write_bytes(pdf("x"))
+    environ = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(tmp_path / "lacking")}
+    settings = MediaSettings(document_seconds=120)
+    with pytest.raises(Unread, match=r"pip install 'clawd\[media\]'"):
+        await Documents(settings, environ=environ).read(path, PDF)
+
+
 async def test_reading_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     with pytest.raises(Unread, match="longer than"):
         await read(tmp_path, pdf("slow"), PDF, document_seconds=0.001)

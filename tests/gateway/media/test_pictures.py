@@ -3,6 +3,7 @@
 import base64
 import importlib.util
 import io
+import sys
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,14 @@ def test_a_damaged_picture_is_told(tmp_path: Path, cut: int) -> None:
     data = picture(300, 300, noise=True)
     with pytest.raises(NotShown, match="damaged"):
         look(tmp_path, data[:cut])
+
+
+def test_without_its_library_a_picture_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(NotShown, match=r"pip install 'clawd\[media\]'"):
+        look(tmp_path, b"\xff\xd8\xff")
 
 
 def test_what_is_no_picture_is_told(tmp_path: Path) -> None:

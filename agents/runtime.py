@@ -21,7 +21,7 @@ from agents.framing import Framing
 from agents.loop import Loop, outside_of
 from agents.model.provider import BadPairing, ContextOverflow, ModelError
 from agents.outcome import Outcome, outcome_of
-from agents.own_model import own_model, own_model_entry, pinned
+from agents.own_model import own_model, own_model_entry, own_thinking, pinned
 from agents.permission import Permission
 from agents.recovery import go_on
 from agents.scene import ChosenModel, OnAnswer, Scene
@@ -248,6 +248,8 @@ class AgentRuntime:
             files = await conversation.run(partial(self._framing.files, turn))
         fresh, asked = self._framing.frame(turn, chosen, files), last_asked(conversation.entries)
         facts = conversation.facts
+        if level := own_thinking(facts):
+            fresh = replace(fresh, request=replace(fresh.request, thinking=level))
         return chosen, fresh, refresh_reason(conversation.frame, facts, fresh, asked=asked, now=turn.at)
 
     def _within(self, conversation: Conversation, turn: Turn, chosen: ChosenModel, frozen: Frame) -> Scene:

@@ -4,13 +4,15 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import get_args
 
 from agents.clock import Clock
 from agents.conversation import BrokenTranscript
 from agents.loop import TurnLimit
 from agents.model.catalog import ModelStatus
-from agents.model.provider import ModelError
-from agents.own_model import own_model_entry
+from agents.model.provider import ModelError, ThinkingLevel
+from agents.own_model import own_model_entry, own_thinking_entry
+from agents.runtime import AgentRuntime
 from agents.told import NO_NOTES
 from agents.turn import Turn
 from agents.workspace import WorkspaceError
@@ -48,7 +50,12 @@ class SessionCommands:
 
     def hooks(self) -> Hooks:
         return Hooks(
-            new=self._new, reset=self._reset, resume=self._resume, compact=self._compact, model=self._model
+            new=self._new,
+            reset=self._reset,
+            resume=self._resume,
+            compact=self._compact,
+            model=self._model,
+            think=self._think,
         )
 
     async def _new(self, key: SessionKey, rest: str) -> str | FirstText:
@@ -86,6 +93,26 @@ class SessionCommands:
             raise Refused(f"{error} Usable are: {known}.", code="bad_model", status=400) from error
         await self._mark(record, own_model_entry(model))
         return f"{model} answers in this session from now on; /model default goes back."
+
+    async def _think(self, key: SessionKey, rest: str) -> str:
+        """How much the model reasons in this session, from the next message on."""
+        word, levels = rest.strip().lower(), get_args(ThinkingLevel)
+        current = await self.lifecycle.current(key, self.clock())
+        if not word:
+            known = f"{', '.join(levels)}, or default"
+            return f"Say how much: {known}. The agent's own is {self._runtime(key).settings.thinking}."
+        level = next((one for one in levels if one == word), None)
+        if level is None and word != "default":
+            raise Refused(
+                f"There is no effort {word[:40]!r}; there are {', '.join(levels)} and default.",
+                code="bad_value",
+                status=400,
+            )
+        await self._mark(current.record, own_thinking_entry(level))
+        return f"Thinking: {level or self._runtime(key).settings.thinking}, from the next message on."
+
+    def _runtime(self, key: SessionKey) -> AgentRuntime:
+        return self.roster.of(key.agent).runtime
 
     async def _usable(self, key: SessionKey, word: str) -> str | None:
         """The word, when it names a model that can be used; None for one that is text.

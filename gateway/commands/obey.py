@@ -27,7 +27,7 @@ from sessions.registry import SessionRecord
 from sessions.warmth import warmings
 
 MONTH = timedelta(days=29)
-_HOOKED = ("new", "reset", "resume", "compact", "approve", "deny", "queue", "verbose", "restart")
+_HOOKED = ("new", "reset", "resume", "compact", "approve", "deny", "queue", "think", "verbose", "restart")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +54,7 @@ class Hooks:
     approve: Hook | None = None
     deny: Hook | None = None
     queue: Hook | None = None
+    think: Hook | None = None
     verbose: Hook | None = None
     restart: Hook | None = None
     model: Hook | None = None
@@ -68,6 +69,7 @@ class Hooks:
             approve=self.approve or other.approve,
             deny=self.deny or other.deny,
             queue=self.queue or other.queue,
+            think=self.think or other.think,
             verbose=self.verbose or other.verbose,
             restart=self.restart or other.restart,
             model=self.model or other.model,
@@ -82,6 +84,7 @@ class Hooks:
             "approve": self.approve,
             "deny": self.deny,
             "queue": self.queue,
+            "think": self.think,
             "verbose": self.verbose,
             "restart": self.restart,
         }

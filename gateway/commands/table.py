@@ -107,6 +107,14 @@ TABLE = (
         help="which models there are, and which can be used",
     ),
     Command(
+        name="think",
+        arguments="[off|low|medium|high|default]",
+        who="owner",
+        control=False,
+        help="how much the model reasons in this session",
+        hooked=True,
+    ),
+    Command(
         name="queue",
         arguments="[collect|followup|steer|interrupt|reset]",
         who="known",

@@ -115,3 +115,14 @@ async def test_a_model_that_cannot_be_used_is_refused_with_those_that_can(tmp_pa
         await say(scene, "hello")
 
         assert scene.model.requests[0].model == "script"
+
+
+async def test_think_sets_the_effort_of_this_session(tmp_path: Path) -> None:
+    async with noted(tmp_path, "1", "2", "3") as scene:
+        answers = await say(scene, "hello", "/think high", "more", "/think", "/think default", "end")
+
+        assert answers[1] == "Thinking: high, from the next message on."
+        assert "off, low, medium, high, or default" in answers[3]
+        assert [request.thinking for request in scene.model.requests] == ["off", "high", "off"]
+        with pytest.raises(Refused, match="no effort 'very'"):
+            await say(scene, "/think very")

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import httpx
 from telegram import Update
 from telegram.error import InvalidToken, TelegramError
 
@@ -74,7 +75,7 @@ class TelegramChannel:
         self._jitter = jitter
         self._malformed = form_problem(token, f"channels.telegram.accounts.{account}")
         self._timing = timing or Timing()
-        server = Server(base_url=settings.api_base_url, token=token)
+        self._server = server = Server(base_url=settings.api_base_url, token=token)
         self._api = Line(server, self._timing, pool=_API_CONNECTIONS)
         self._polls = Line(server, self._timing, pool=_POLLING_CONNECTIONS, polls=True)
         self._menu = Menu(self._folder / f"commands-{account}", commands)
@@ -130,8 +131,9 @@ class TelegramChannel:
         await self._out.typing(address)
 
     async def fetch(self, attachment: Attachment, into: Path, *, max_bytes: int) -> None:
-        seconds = self._timing.answer
-        await fetched(self._api.bot, attachment.ref, into, max_bytes=max_bytes, seconds=seconds)
+        timeout, verify = self._timing.answer, self._server.verify
+        async with httpx.AsyncClient(timeout=timeout, verify=verify) as client:
+            await fetched(self._api.bot, client, attachment.ref, into, max_bytes=max_bytes)
 
     async def _introduced(self) -> Me:
         """Who we are, as soon as Telegram says so; in polling mode nothing stands in the way of polls then.

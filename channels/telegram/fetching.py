@@ -15,15 +15,11 @@ from channels.telegram.errors import send_error
 PUBLIC_LIMIT = "Telegram hands out files of up to 20 MB to bots"
 
 
-async def fetched(bot: Bot, ref: str, into: Path, *, max_bytes: int, seconds: float) -> None:
+async def fetched(bot: Bot, client: httpx.AsyncClient, ref: str, into: Path, *, max_bytes: int) -> None:
     """The file at `into` (0600), whole; nothing there when it fails. Raises FetchError."""
     url = await _url_of(bot, ref, max_bytes)
-    timeout = httpx.Timeout(seconds, connect=seconds)
     try:
-        async with (
-            httpx.AsyncClient(timeout=timeout) as client,
-            client.stream("GET", url) as answer,
-        ):
+        async with client.stream("GET", url) as answer:
             if answer.status_code != httpx.codes.OK:
                 raise FetchError(f"Telegram did not give the file out (HTTP {answer.status_code})")
             await _store(answer, into, max_bytes)

@@ -1,5 +1,6 @@
 """The menu of commands: within Telegram's limits, and told only when it changes."""
 
+import ssl
 from pathlib import Path
 
 import pytest
@@ -58,8 +59,12 @@ async def test_a_menu_is_registered_only_when_it_changed(tmp_path: Path) -> None
         assert server.world.commands == []
 
 
-def test_a_server_never_shows_its_token() -> None:
-    assert TOKEN not in repr(Server(base_url="https://example.org", token=TOKEN))
+def test_a_server_never_shows_its_token_and_checks_certificates() -> None:
+    server = Server(base_url="https://example.org", token=TOKEN)
+    assert TOKEN not in repr(server)
+    assert isinstance(server.verify, ssl.SSLContext)
+    assert server.verify.verify_mode is ssl.CERT_REQUIRED
+    assert server.verify is server.verify
 
 
 async def test_too_many_for_telegram_are_fewer_the_next_time(tmp_path: Path) -> None:

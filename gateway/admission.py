@@ -55,6 +55,10 @@ class Door(Protocol):
         """What was said beside the conversation and belongs in front of the message; it is used up."""
         ...
 
+    def system_prompt(self, address: Address, sender: Sender) -> str | None:
+        """What the owner tells an agent about this chat."""
+        ...
+
     def note(self, address: Address, text: str) -> None:
         """Something that happened in a chat and is told with its next message."""
         ...

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from agents.recovery import left_of
@@ -12,8 +13,8 @@ from channels.channel import Channel
 from channels.message import InboundMessage
 from gateway.admission import Admission, Door
 from gateway.ends import Ends
+from gateway.heard_turns import HeardTurns
 from gateway.inbox import End
-from gateway.live import OnShown
 from gateway.mailbox import Item, Mailbox, text_of
 from gateway.media import Taken
 from gateway.media.sending import Outgoing, Sending
@@ -21,7 +22,7 @@ from gateway.postman import Postman
 from gateway.preferences import Verbosity
 from gateway.presence import presence
 from gateway.running import Cause, Running, recorded
-from gateway.turns import Asked, Turns
+from gateway.turns import Asked
 from gateway.views import Refused
 from gateway.writing import Writer
 from sessions.entries import Entry
@@ -46,7 +47,7 @@ class Answering:
     def __init__(
         self,
         *,
-        turns: Turns,
+        turns: HeardTurns,
         ends: Ends,
         door: Door,
         postman: Postman,
@@ -152,7 +153,7 @@ class Answering:
             sender=first.message.sender.id,
             trust=admission.trust,
             label=admission.label,
-            context="" if running.again else self._door.context(first.message),
+            context="" if running.again else self._context(running, admission),
             ids=ids,
             steering=steering,
             taint=running.taint,
@@ -160,6 +161,18 @@ class Answering:
             on_begin=begun,
             again=running.again,
         )
+
+    def _context(self, running: Running, admission: Admission) -> str:
+        """What stands before the message; others' words make the turn one with content from outside."""
+        message = running.items[0].message
+        told = self._door.context(message)
+        others = message.address.kind == "group" or message.asides
+        if told and (others or (message.quoted is not None and not message.quoted.own)):
+            running.taint.note("what others said in the chat")
+        prompt = self._door.system_prompt(message.address, message.sender)
+        if prompt and self._turns.is_new(admission.key):
+            told = f"[About this chat, from the owner: {prompt}]\n{told}".rstrip()
+        return told
 
     async def _run(
         self,
@@ -180,7 +193,7 @@ class Answering:
                 types=admission.types,
                 shows=admission.shows and not self._ends.doubtful(running.items[0]),
                 pieces=self._writer.growing(channel.traits),
-                on_shown=self._shown(running.items[0]),
+                on_shown=partial(self._ends.shown, running.items[0]),
                 ids=self._ends.shown_ids(running.items[0]),
                 verbose=self._verbose(admission.key),
             ) as hear:
@@ -281,9 +294,3 @@ class Answering:
         running.took(taken)
         told = "\n".join(part for part in (words, *[one.text for one in taken]) if part.strip())
         return (Text(text=told or WORDLESS), *[image for one in taken for image in one.images])
-
-    def _shown(self, item: Item) -> OnShown:
-        async def shown(message_id: str | None) -> None:
-            await self._ends.shown(item, message_id)
-
-        return shown

@@ -11,6 +11,7 @@ from gateway.answering import Answering, Fetch
 from gateway.asking_owner import AskedInChat
 from gateway.ends import Ends
 from gateway.gateway import Gateway
+from gateway.heard_turns import HeardTurns
 from gateway.inbox import Inbox
 from gateway.media.sending import Outgoing
 from gateway.outbox import Outbox
@@ -32,6 +33,7 @@ class Front:
     work: Work
     inbox: Inbox
     outbox: Outbox
+    turns: HeardTurns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +64,18 @@ def front(
     """`executor` has one thread, which alone writes the journals."""
     postman = Postman(outbox=outbox, executor=executor, clock=clock, pace=pace, on_dead=on_dead)
     ends = Ends(inbox=inbox, outbox=outbox, postman=postman, writer=writer, clock=clock, executor=executor)
+    turns = HeardTurns(gateway.turns)
     answering = _answering(
-        gateway, ends, postman, door, writer, fetch=fetch, out=outgoing, chosen=preferences, limits=limits
+        gateway,
+        ends,
+        postman,
+        door,
+        writer,
+        turns=turns,
+        fetch=fetch,
+        out=outgoing,
+        chosen=preferences,
+        limits=limits,
     )
     work = Work(
         answering=answering,
@@ -85,7 +97,7 @@ def front(
         max_age=limits.replay_age,
         draining=lambda: gateway.draining,
     )
-    return Front(reception=reception, postman=postman, work=work, inbox=inbox, outbox=outbox)
+    return Front(reception=reception, postman=postman, work=work, inbox=inbox, outbox=outbox, turns=turns)
 
 
 def _answering(
@@ -95,6 +107,7 @@ def _answering(
     door: Door,
     writer: Writer,
     *,
+    turns: HeardTurns,
     fetch: Fetch,
     out: Outgoing,
     chosen: Preferences,
@@ -105,7 +118,7 @@ def _answering(
         return await gateway.entries(key) if record and record.session_id == session_id else ()
 
     return Answering(
-        turns=gateway.turns,
+        turns=turns,
         ends=ends,
         door=door,
         postman=postman,

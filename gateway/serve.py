@@ -69,6 +69,8 @@ async def serve(
     with listen(settings.host, settings.port) as listener:
         async with built(config, home, token=token, makers=makers, restart=restart) as parts:
             held.hot = _hot(parts, held.hot)
+            if parts.frontage is not None:
+                parts.frontage.front.turns.listen(hub)
             wiring = wiring_of(parts.gateway, parts.frontage, held, hub)
             app = create_app(parts.gateway, token=token, settings=rules_of(config), wiring=wiring)
             server = _server(app, config)

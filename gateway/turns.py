@@ -16,7 +16,7 @@ from agents.outcome import Outcome
 from agents.tools.approval import Approve, nobody_to_ask
 from agents.turn import OnEvent, Taint, Trust, Turn, nothing_more
 from agents.workspace import WorkspaceError
-from gateway.envelope import envelope
+from gateway.envelope import envelope, unlabelled
 from gateway.lanes import Lanes
 from gateway.lifecycle import Current, Lifecycle
 from gateway.refusals import refusal
@@ -130,7 +130,13 @@ class Turns:
         zone = self._roster.of(asked.key.agent).runtime.time_zone
         stamp = envelope(self._clock(), time_zone=zone, sender=asked.label)
         head = f"{asked.context}\n{stamp}" if asked.context else stamp
-        return User(at=self._clock(), parts=asked.parts, envelope=head, ids=asked.ids)
+        parts = tuple(_unlabelled(part) for part in asked.parts) if asked.label else asked.parts
+        return User(at=self._clock(), parts=parts, envelope=head, ids=asked.ids)
+
+    def is_new(self, key: SessionKey) -> bool:
+        """Whether nothing was said in the key's session yet."""
+        record = self._registry.get(key)
+        return record is None or not record.messages
 
     async def _session(self, asked: Asked) -> Current:
         """A turn that was cut off goes on in its own session, whatever the time is."""
@@ -176,6 +182,11 @@ class Turns:
         await in_thread(self._executor, touch)
         if agent.recall is not None and agent.remembers_talk:
             agent.recall.own.stale()
+
+
+def _unlabelled(part: Text | Image) -> Text | Image:
+    """Nobody in a group writes a line that passes for one of ours."""
+    return replace(part, text=unlabelled(part.text)) if isinstance(part, Text) else part
 
 
 def _reply(record: SessionRecord, outcome: Outcome) -> ChatReply:

@@ -38,6 +38,7 @@ class OpenDoor:
     invited: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     ack: str | None = None
+    prompt: str | None = None
 
     def judge(self, message: InboundMessage, *, command: bool) -> Admission:
         sender = message.sender.id
@@ -77,6 +78,9 @@ class OpenDoor:
     def context(self, message: InboundMessage) -> str:
         told, self.notes = "\n".join(self.notes), []
         return told
+
+    def system_prompt(self, address: Address, sender: Sender) -> str | None:
+        return self.prompt
 
     def note(self, address: Address, text: str) -> None:
         self.notes.append(text)

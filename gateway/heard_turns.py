@@ -1,0 +1,48 @@
+"""Turns of channels, as those hear of them who watch the gateway live."""
+
+from agents.turn import OnEvent, TurnEvent
+from gateway.http.hub import Hub
+from gateway.turns import Asked, Turns
+from gateway.views import ChatReply, Refused
+from sessions.key import SessionKey
+from sessions.messages import User, text_of
+
+
+class HeardTurns:
+    """The turns themselves; whoever listens to the hub hears their events too."""
+
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
+        self._hub: Hub | None = None
+
+    def listen(self, hub: Hub) -> None:
+        """From now on that hub is told."""
+        self._hub = hub
+
+    def user(self, asked: Asked) -> User:
+        """As Turns.user."""
+        return self._turns.user(asked)
+
+    def is_new(self, key: SessionKey) -> bool:
+        """As Turns.is_new."""
+        return self._turns.is_new(key)
+
+    async def answer(self, asked: Asked, on_event: OnEvent) -> ChatReply:
+        """As Turns.answer. Raises Refused."""
+        hub = self._hub
+        if hub is None or not hub:
+            return await self._turns.answer(asked, on_event)
+        key, run = asked.key, asked.ids[0]
+        hub.begun(key, run, text_of(asked.parts))
+
+        def both(event: TurnEvent) -> None:
+            hub.event(key, run, event)
+            on_event(event)
+
+        try:
+            reply = await self._turns.answer(asked, both)
+        except Refused as refused:
+            hub.failed(key, run, refused)
+            raise
+        hub.done(reply, run)
+        return reply

@@ -87,6 +87,7 @@ class DiscordChannel:
         )
         self._line: Line | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._writing: asyncio.Task[None] | None = None
 
     @property
     def health(self) -> Health:
@@ -222,10 +223,14 @@ class DiscordChannel:
             await self._save(seen)
 
     async def _save(self, seen: Seen) -> None:
+        """One after the other; a thread that writes cannot be called back."""
+        if self._writing is not None:
+            await asyncio.wait({self._writing})
         if not seen.changed:
             return
+        self._writing = asyncio.create_task(asyncio.to_thread(seen.save, seen.text()))
         try:
-            await asyncio.to_thread(seen.save, seen.text())
+            await asyncio.shield(self._writing)
         except OSError as error:
             seen.changed = True
             self._evidence.problem("seen", f"{seen.path} cannot be written: {error.strerror or error}")

@@ -26,16 +26,20 @@ def text_of(message: Message, me: Me) -> str:
         text = text[head.end() :]
     users = {one.id: one.display_name for one in message.mentions} | {me.id: me.name}
     roles = {one.id: one.name for one in message.role_mentions}
-    channels = {one.id: getattr(one, "name", "") for one in message.channel_mentions}
     text = _USER.sub(lambda found: _named("@", users, found), text)
     text = _ROLE.sub(lambda found: _named("@", roles, found), text)
-    text = _CHANNEL.sub(lambda found: _named("#", channels, found), text)
+    text = _CHANNEL.sub(lambda found: _channel(message, found), text)
     return _EMOJI.sub(r"\1", text).strip()
 
 
 def _named(sign: str, names: dict[int, str], found: re.Match[str]) -> str:
     name = names.get(int(found[1]))
     return f"{sign}{name}" if name else found[0]
+
+
+def _channel(message: Message, found: re.Match[str]) -> str:
+    known = message.guild.get_channel_or_thread(int(found[1])) if message.guild else None
+    return f"#{known.name}" if known else found[0]
 
 
 def _ours(message: Message, me: Me) -> set[int]:

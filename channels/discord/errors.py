@@ -7,6 +7,9 @@ from discord import DiscordException, HTTPException, RateLimited
 
 from channels.channel import SendError
 
+UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, IndexError)
+"""What the library raises over an event or a message that is not as it expects."""
+
 _TOKEN_PAUSE = 60.0
 _NOT_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 

@@ -31,7 +31,7 @@ from discord.http import Route
 from yarl import URL
 
 from channels.channel import ChannelFailed
-from channels.discord.errors import explained
+from channels.discord.errors import UNREADABLE, explained
 from channels.discord.fatal import fatal_close
 from channels.discord.hearing import Hearing
 from channels.discord.me import intents_of, refused_intents
@@ -128,6 +128,8 @@ class Line(Client):
             await asyncio.sleep(self._timing.identify)
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 (the library's)
+        if self.is_closed():
+            return
         if event == "socket_event_type":
             self._evidence.event(self._clock())
             if args[0] in ("READY", "RESUMED"):
@@ -189,7 +191,11 @@ class Line(Client):
             await self._event()
 
     async def _event(self) -> None:
-        await self.ws.poll_event()
+        """What the library cannot read is left out, and stands in the way of nothing that follows."""
+        try:
+            await self.ws.poll_event()
+        except UNREADABLE:
+            logger.exception("account %s: an event cannot be understood and is left out", self._account)
         self._evidence.alive(self._clock(), self.ws.latency)
 
     def _session(self) -> Session | None:

@@ -8,7 +8,7 @@ import aiohttp
 from discord import Client, DiscordException, Forbidden, InvalidData, Message, NotFound
 from discord.abc import Messageable
 
-from channels.discord.errors import explained
+from channels.discord.errors import UNREADABLE, explained
 from channels.discord.hearing import Ground, Hearing
 from channels.discord.seen import Mark, snowflake
 
@@ -60,6 +60,9 @@ class Missed:
         except (DiscordException, aiohttp.ClientError, OSError) as error:
             logger.warning("missed messages could not be fetched: %s", explained(error))
             return
+        except UNREADABLE:
+            logger.exception("missed messages cannot be understood and are left out")
+            messages = []
         for message in messages:
             await self._hearing.take(message, missed=True)
         seen.close_gap(chat)

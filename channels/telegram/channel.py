@@ -20,7 +20,6 @@ from channels.telegram.delivering import Delivering
 from channels.telegram.errors import pause_asked
 from channels.telegram.fetching import fetched
 from channels.telegram.intake import Intake
-from channels.telegram.introducing import form_problem, refusal
 from channels.telegram.me import Me, me_of
 from channels.telegram.menu import Menu, offered
 from channels.telegram.offset import OffsetFile
@@ -29,6 +28,7 @@ from channels.telegram.receiving import to_inbound
 from channels.telegram.sending import MAX_CAPTION
 from channels.telegram.status import Evidence, Status
 from channels.telegram.timing import Timing
+from channels.telegram.token import form_problem, refusal
 from channels.telegram.webhook import Webhook
 
 TRAITS = Traits(

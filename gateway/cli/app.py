@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from gateway.cli.access import app as access
+from gateway.cli.channels import app as channels
 from gateway.cli.chat import chat
 from gateway.cli.config import app as config
 from gateway.cli.dashboard import dashboard
@@ -13,6 +14,7 @@ from gateway.cli.ending import Ending
 from gateway.cli.init import init
 from gateway.cli.memory import app as memory
 from gateway.cli.models import models
+from gateway.cli.outbox import app as outbox
 from gateway.cli.pairing import app as pairing
 from gateway.cli.place import place_of
 from gateway.cli.route import app as route
@@ -35,9 +37,11 @@ app.command("chat")(chat)
 app.add_typer(daemon, name="gateway")
 app.add_typer(memory, name="memory")
 app.add_typer(sessions, name="sessions")
+app.add_typer(channels, name="channels")
 app.add_typer(pairing, name="pairing")
 app.add_typer(access, name="access")
 app.add_typer(route, name="route")
+app.add_typer(outbox, name="outbox")
 app.command("models")(models)
 app.command("usage")(usage)
 app.add_typer(config, name="config")

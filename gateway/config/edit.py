@@ -33,10 +33,11 @@ class CannotEdit(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewritten:
-    """`backup` is where the former text lies; None when there was none."""
+    """`backup` is where the former text lies; None when there was none, or when it is the same."""
 
     file: Path
     backup: Path | None
+    changed: bool
 
 
 def put(text: str, keys: Keys, value: Json) -> str:
@@ -100,7 +101,9 @@ def rewrite(
     file = home.config_file.resolve()
     before = _read(file)
     try:
-        after = change((before or b"").decode("utf-8-sig"))
+        text = (before or b"").decode("utf-8-sig")
+        after = change(text)
+        changed = before is None or after != text
     except BadDocument as error:
         raise ConfigError(home.config_file, error.problems) from error
     draft = file.with_name(f"{file.name}.{os.getpid()}")
@@ -108,7 +111,7 @@ def rewrite(
         _write(draft, ("" if before else HEAD) + after)
         _check(home, environ, draft)
         backup = None
-        if before is not None:
+        if before is not None and changed:
             folder = new_folder(home.backups, f"config-{now:%Y%m%dT%H%M%SZ}")
             backup = keep(folder, home.config_file.name, before)
         if _read(file) != before:
@@ -116,7 +119,7 @@ def rewrite(
         draft.replace(file)
     finally:
         draft.unlink(missing_ok=True)
-    return Rewritten(file=home.config_file, backup=backup)
+    return Rewritten(file=home.config_file, backup=backup, changed=changed)
 
 
 def _put(text: str, keys: Keys, value: Json) -> str:

@@ -117,7 +117,10 @@ class Warmer:
             why = await self._roster.of(turn.key.agent).runtime.keep_warm(asked, self._price)
         except (ModelError, BrokenTranscript, WorkspaceError, OSError, Refused) as error:
             why = str(error)
-        return self._stopped(turn.key, why) if why else True
+        if why:
+            return self._stopped(turn.key, why)
+        logger.info("%s is kept warm", turn.key)
+        return True
 
     def _stopped(self, key: SessionKey, why: str) -> bool:
         logger.info("%s is not kept warm: %s", key, why)

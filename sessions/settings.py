@@ -217,7 +217,7 @@ class KeepWarmSettings(Section):
         False,
         description="ask once more before the cache ends: a tenth of the prompt's price, which /status shows",
     )
-    times: int = Field(3, ge=1, le=20, description="at most, between two messages of a person")
+    times: int = Field(1, ge=1, le=20, description="at most, between two messages of a person; 1 saves most")
     before_seconds: int = Field(45, ge=5, le=240, description="so long before the cache would end")
 
 

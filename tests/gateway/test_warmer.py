@@ -61,14 +61,15 @@ async def quiet(
     ttl: CacheTtl = "5m",
     spelling: Spelling | None = WIRE,
     budget: Budget | None = None,
+    saves: bool = False,
     **keep_warm: object,
 ) -> AsyncIterator[tuple[House, Alarm]]:
-    """A house whose sessions are kept warm, after "hello" was answered."""
+    """A house whose sessions are kept warm, after "hello" was answered; `saves`: a silent turn follows."""
     settings = SessionsSettings.model_validate(
         {
-            "keep_warm": {"enabled": True, **keep_warm},
+            "keep_warm": {"enabled": True, "times": 3, **keep_warm},
             "start_notes": {"enabled": False},
-            "compaction": {"flush": {"enabled": False}},
+            "compaction": {"flush": {"enabled": saves, "transcript_bytes": 1}},
             "note": {"slug": "time"},
         }
     )
@@ -157,6 +158,17 @@ async def test_a_message_interrupts_it(tmp_path: Path) -> None:
         assert reply.reply == "Yes."
         assert await kept(scene) == []
         await until(lambda: len(alarm.asked) == 2)
+
+
+async def test_it_begins_when_what_follows_an_answer_is_done(tmp_path: Path) -> None:
+    async with quiet(tmp_path, Says("NO_REPLY"), Says("x"), saves=True, times=1) as (scene, alarm):
+        await until(lambda: len(alarm.asked) == 1)
+        assert len(scene.model.requests) == 2
+        alarm.ring()
+        await until(lambda: scene.gateway.warmer.waiting == 0)
+
+        _, silent, again = scene.model.requests
+        assert again.messages == silent.messages
 
 
 async def test_an_error_ends_it_and_is_told(tmp_path: Path) -> None:

@@ -75,16 +75,9 @@ def front(
         fetch=fetch,
         out=outgoing,
         chosen=preferences,
-        limits=limits,
+        stuck=limits.stuck_seconds,
     )
-    work = Work(
-        answering=answering,
-        ends=ends,
-        commands=gateway.commands,
-        lanes=gateway.lanes,
-        clock=clock,
-        preferences=preferences,
-    )
+    work = _work(gateway, ends, answering, preferences, clock)
     reception = Reception(
         inbox=inbox,
         postman=postman,
@@ -100,6 +93,17 @@ def front(
     return Front(reception=reception, postman=postman, work=work, inbox=inbox, outbox=outbox, turns=turns)
 
 
+def _work(gateway: Gateway, ends: Ends, answering: Answering, preferences: Preferences, clock: Clock) -> Work:
+    return Work(
+        answering=answering,
+        ends=ends,
+        commands=gateway.commands,
+        lanes=gateway.lanes,
+        clock=clock,
+        preferences=preferences,
+    )
+
+
 def _answering(
     gateway: Gateway,
     ends: Ends,
@@ -111,7 +115,7 @@ def _answering(
     fetch: Fetch,
     out: Outgoing,
     chosen: Preferences,
-    limits: Limits,
+    stuck: float,
 ) -> Answering:
     async def entries(key: SessionKey, session_id: str) -> Sequence[Entry]:
         record = gateway.record(key)
@@ -132,5 +136,5 @@ def _answering(
         entries=entries,
         stop=gateway.stop,
         draining=lambda: gateway.draining,
-        stuck_seconds=limits.stuck_seconds,
+        stuck_seconds=stuck,
     )

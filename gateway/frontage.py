@@ -71,7 +71,6 @@ async def frontage(
     chance: Chance,
 ) -> AsyncIterator[Frontage]:
     """Opened; channels do not run yet. Raises OSError."""
-    settings = config.gateway
     inbox = Inbox.open(home.inbox_file, now=clock())
     outbox = Outbox.open(home.outbox_file, now=clock())
     store = PairingStore.open(home.pairing_file, clock=clock, random=chance.token)
@@ -83,23 +82,16 @@ async def frontage(
             door=access,
             inbox=inbox,
             outbox=outbox,
-            pace=Pace(max_age=timedelta(minutes=settings.outbox_minutes), jitter=chance.jitter),
+            pace=Pace(max_age=timedelta(minutes=config.gateway.outbox_minutes), jitter=chance.jitter),
             writer=writer,
             fetch=media.taker.fetch,
             outgoing=media.outgoing,
             clock=clock,
             executor=executor,
             preferences=preferences,
-            limits=Limits(
-                replay_age=timedelta(minutes=settings.replay_minutes),
-                stuck_seconds=settings.stuck_minutes * 60,
-            ),
+            limits=_limits(config),
         )
-        street = Supervisor(
-            receive=made.reception.receive, postman=made.postman, clock=clock, jitter=chance.jitter
-        )
-        for name, make in makers(config.channels).items():
-            street.add(name, make)
+        street = _street(made, makers(config.channels), clock, chance)
 
         async def change(new: Config, accounts: frozenset[Name]) -> None:
             writer.learn(secrets_in(new))
@@ -114,6 +106,22 @@ async def frontage(
             await made.postman.drain(0)
     for file in (inbox, outbox, store):
         file.close()
+
+
+def _limits(config: Config) -> Limits:
+    settings = config.gateway
+    return Limits(
+        replay_age=timedelta(minutes=settings.replay_minutes), stuck_seconds=settings.stuck_minutes * 60
+    )
+
+
+def _street(made: Front, makes: Mapping[Name, Make], clock: Clock, chance: Chance) -> Supervisor:
+    street = Supervisor(
+        receive=made.reception.receive, postman=made.postman, clock=clock, jitter=chance.jitter
+    )
+    for name, make in makes.items():
+        street.add(name, make)
+    return street
 
 
 def access_rules(config: Config, roster: Roster) -> AccessRules:

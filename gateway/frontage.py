@@ -82,7 +82,7 @@ async def frontage(
             door=access,
             inbox=inbox,
             outbox=outbox,
-            pace=Pace(max_age=timedelta(minutes=config.gateway.outbox_minutes), jitter=chance.jitter),
+            pace=_pace(config, chance),
             writer=writer,
             fetch=media.taker.fetch,
             outgoing=media.outgoing,
@@ -99,13 +99,17 @@ async def frontage(
             media.limits.channels = new.channels
             await street.change(makers(new.channels), accounts)
 
+        uploads = Uploads(media.taker)
         try:
-            uploads = Uploads(media.taker)
             yield Frontage(front=made, access=access, street=street, change=change, uploads=uploads)
         finally:
             await made.postman.drain(0)
-    for file in (inbox, outbox, store):
-        file.close()
+    for journal in (inbox, outbox, store):
+        journal.close()
+
+
+def _pace(config: Config, chance: Chance) -> Pace:
+    return Pace(max_age=timedelta(minutes=config.gateway.outbox_minutes), jitter=chance.jitter)
 
 
 def _limits(config: Config) -> Limits:

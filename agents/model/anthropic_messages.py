@@ -79,9 +79,7 @@ class AnthropicMessages:
     async def aclose(self) -> None:
         await self._client.close()
 
-    async def _open(
-        self, request: ModelRequest, facts: ModelFacts
-    ) -> anthropic.AsyncStream[object] | None:
+    async def _open(self, request: ModelRequest, facts: ModelFacts) -> anthropic.AsyncStream[object] | None:
         """None when the vendor takes the thinking of this history no more."""
         try:
             return await self._post(request, facts, keep_thinking=True)

@@ -269,7 +269,8 @@ def main() -> None:
     parser.add_argument("--keep-warm", type=int, metavar="TIMES", help="only clawd, with and without it")
     parser.add_argument("--ttl", choices=TTLS, help="only this life of the cache")
     chosen = parser.parse_args()
-    ways, ttls = WAYS, (chosen.ttl,) if chosen.ttl else TTLS
+    ways: Sequence[Way] = WAYS
+    ttls: Sequence[CacheTtl] = (chosen.ttl,) if chosen.ttl else TTLS
     if chosen.keep_warm:
         ways = (WAYS[0], Way(name="clawd, kept warm", checked=True, kept_warm=chosen.keep_warm), REFERENCE)
     console, month = Console(width=160), Month(chosen.seed, chosen.days)

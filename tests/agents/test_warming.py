@@ -14,8 +14,11 @@ from agents.frame import CONTEXT
 from agents.model.anthropic_messages import AnthropicMessages
 from agents.model.catalog import facts
 from agents.model.catalog_models import Thinking
+from agents.model.cooling import Cooling
+from agents.model.failover import Failover, Link
+from agents.model.keys import Keys
 from agents.model.prices import Price
-from agents.model.provider import CacheTtl, ThinkingLevel
+from agents.model.provider import CacheTtl, ModelError, ModelProvider, ThinkingLevel
 from agents.model.spelling import Spelling
 from agents.replay import past_calls, replay
 from agents.runtime import AgentRuntime
@@ -35,7 +38,7 @@ from tests.fakes.model_script import Call, Fail, Say
 from tests.fakes.modelserver import ModelServer
 from tests.fakes.protocols import START, FakeClock, FakeTool, turn
 
-MODEL = "claude-sonnet-5-5"
+MODEL, OTHER = "claude-sonnet-5-5", "claude-sonnet-5-5-other"
 WIRE = Spelling(
     api="anthropic_messages",
     provider="anthropic",
@@ -80,6 +83,28 @@ class Talk:
         self.clock.now += timedelta(**time)
 
 
+def in_chain(chosen: ChosenModel, clock: FakeClock) -> ChosenModel:
+    """The same with another model behind it, at the same vendor."""
+    cooling = Cooling()
+
+    async def opened(_key: int) -> ModelProvider:
+        return chosen.provider
+
+    links = tuple(
+        Link(
+            provider="anthropic",
+            model=model,
+            window=chosen.window,
+            max_output=None,
+            spelling=chosen.spelling,
+            keys=Keys(provider="anthropic", count=1, cooling=cooling),
+            open=opened,
+        )
+        for model in (MODEL, OTHER)
+    )
+    return replace(chosen, provider=Failover(links, cooling=cooling, clock=clock), links=links)
+
+
 @asynccontextmanager
 async def talk(
     folder: Path,
@@ -87,6 +112,7 @@ async def talk(
     ttl: CacheTtl | None = "5m",
     thinking: ThinkingLevel = "off",
     kind: Thinking = "between_tools",
+    chain: bool = False,
 ) -> AsyncIterator[Talk]:
     clock, workspace = FakeClock(), Workspace(folder / "workspace")
     workspace.ensure(START.date())
@@ -109,6 +135,9 @@ async def talk(
                 max_retries=2,
                 spelling=replace(WIRE, thinking=kind),
             )
+
+            if chain:
+                chosen = in_chain(chosen, clock)
 
             async def choose(_name: str = "") -> ChosenModel:
                 return chosen
@@ -218,7 +247,7 @@ async def test_every_request_is_rebuilt_byte_for_byte(tmp_path: Path) -> None:
         await one.say("and now?")
         one.later(minutes=4)
         one.server.script += [Fail(status=529)]
-        with pytest.raises(Exception, match="Try again"):
+        with pytest.raises(ModelError, match="Try again"):
             await one.keep()
 
         entries = await one.entries()
@@ -232,11 +261,34 @@ async def test_an_error_is_not_tried_again_and_warms_nothing(tmp_path: Path) -> 
         one.server.script += [Say("Hello."), Fail(status=529)]
         await one.say("hello")
         one.later(minutes=4)
-        with pytest.raises(Exception, match="Try again"):
+        with pytest.raises(ModelError, match="Try again"):
             await one.keep()
 
         assert len(one.sent) == 2
         assert not warmings(await one.entries())
+
+
+async def test_no_other_model_of_the_chain_is_asked_for_it(tmp_path: Path) -> None:
+    async with talk(tmp_path, chain=True) as one:
+        one.server.script += [Say("Hello."), Say("x"), Fail(status=529)]
+        await one.say("hello")
+        one.later(minutes=4)
+        assert await one.keep() == ""
+        one.later(minutes=4)
+        with pytest.raises(ModelError):
+            await one.keep()
+
+        assert [request["model"] for request in one.sent] == [MODEL] * 3
+
+
+async def test_after_a_fallback_has_answered_nothing_is_asked(tmp_path: Path) -> None:
+    async with talk(tmp_path, chain=True) as one:
+        one.server.script += [Fail(status=529), Say("Hello.")]
+        await one.say("hello")
+        one.later(minutes=4)
+
+        assert "one token" in await one.keep()
+        assert [request["model"] for request in one.sent] == [MODEL, OTHER]
 
 
 @pytest.mark.parametrize(

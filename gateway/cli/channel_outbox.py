@@ -62,10 +62,9 @@ def _tell(screen: Console, rows: list[JsonObject]) -> None:
     for row in rows:
         account = str(row.get("account", ""))
         where = str(row.get("channel", "")) + ("" if account == "default" else f", {account}")
-        line = (
-            f"  {row.get('key', '')}  {where}, chat {row.get('chat', '')}, "
-            f"{ago(system_clock() - _moment(row.get('at')))}, {row.get('sent')} of {row.get('parts')} parts sent"
-        )
+        age = ago(system_clock() - _moment(row.get("at")))
+        sent = f"{row.get('sent')} of {row.get('parts')} parts sent"
+        line = f"  {row.get('key', '')}  {where}, chat {row.get('chat', '')}, {age}, {sent}"
         screen.print(clean(line), soft_wrap=True)
         if why := row.get("why"):
             screen.print(f"    {clean(str(why))}", style="yellow", soft_wrap=True)

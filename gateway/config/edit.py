@@ -102,7 +102,7 @@ def rewrite(
     before = _read(file)
     try:
         text = (before or b"").decode("utf-8-sig")
-        after = change(text)
+        after = _in_its_ends(text, change)
         changed = before is None or after != text
     except BadDocument as error:
         raise ConfigError(home.config_file, error.problems) from error
@@ -120,6 +120,14 @@ def rewrite(
     finally:
         draft.unlink(missing_ok=True)
     return Rewritten(file=home.config_file, backup=backup, changed=changed)
+
+
+def _in_its_ends(text: str, change: Callable[[str], str]) -> str:
+    """Lines that all end as on Windows still do afterwards."""
+    ends = text.count("\r\n")
+    if not ends or ends != text.count("\n"):
+        return change(text)
+    return change(text.replace("\r\n", "\n")).replace("\n", "\r\n")
 
 
 def _put(text: str, keys: Keys, value: Json) -> str:

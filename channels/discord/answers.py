@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import aiohttp
 from discord import DiscordException, Interaction
 
-from channels.discord.errors import explained
+from channels.discord.errors import UNREADABLE, explained
 
 VALID = timedelta(minutes=14)
 """Discord takes answers to a command for fifteen minutes."""
@@ -108,5 +108,5 @@ async def acknowledged(event: Command, *, ephemeral: bool = False, thinking: boo
     all the same."""
     try:
         await event.response.defer(ephemeral=ephemeral, thinking=thinking)
-    except (DiscordException, aiohttp.ClientError, OSError) as error:
+    except (DiscordException, aiohttp.ClientError, OSError, *UNREADABLE) as error:
         logger.warning("Discord did not take that an event was received: %s", explained(error))

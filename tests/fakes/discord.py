@@ -49,7 +49,7 @@ class Knobs:
     limit: int = 50
     heartbeat: float = 40.0
 
-    def refuse(self, what: str, status: int, code: int, text: str, *, times: int = 1, **more: Any) -> None:
+    def refuse(self, what: str, status: int, code: int, text: str, *, times: int = 1, **more: float) -> None:
         self.refusals.setdefault(what, deque()).extend([Refused(status, code, text, **more)] * times)
 
 
@@ -65,7 +65,7 @@ class Session:
 
 
 class DiscordServer:
-    """`calls` are all REST requests in order: method, path, body. `heard` are what clients told the gateway."""
+    """`calls` are all REST requests in order: method, path, body. `heard` is what the gateway was told."""
 
     def __init__(self, world: World, *, token: str = TOKEN) -> None:
         self.world = world
@@ -338,7 +338,7 @@ def _refused(error: Refused) -> web.Response:
     return _json(error.told, headers, error.status)
 
 
-def _json(told: Any, headers: dict[str, str], status: int = 200) -> web.Response:
+def _json(told: object, headers: dict[str, str], status: int = 200) -> web.Response:
     """As Discord says it: without a charset, by which the library knows it."""
     return web.Response(
         body=json.dumps(told).encode(), status=status, headers=headers | {"Content-Type": "application/json"}
@@ -354,7 +354,7 @@ async def _read(request: web.Request, path: str) -> Request:
     files: list[tuple[str, bytes]] = []
     for name, value in form.items():
         if name == "payload_json":
-            body = decoded(value.encode() if isinstance(value, str) else value.file.read())
+            body = decoded(value.encode() if isinstance(value, str) else b"")
         elif isinstance(value, web.FileField):
             files.append((value.filename, value.file.read()))
     return Request(request.method, path, query, body, files)

@@ -23,7 +23,7 @@ EPHEMERAL, SUPPRESS_EMBEDS = 1 << 6, 1 << 2
 class Refused(Exception):
     """An answer other than 2xx: the status, Discord's code, its words."""
 
-    def __init__(self, status: int, code: int, text: str, **more: Any) -> None:
+    def __init__(self, status: int, code: int, text: str, **more: float) -> None:
         super().__init__(text)
         self.status = status
         self.told: Json = {"message": text, "code": code, **more}
@@ -288,7 +288,7 @@ class Rest:
         self.world.happened()
         return self.world.commands
 
-    def callback(self, request: Request, _: str, token: str) -> None:
+    def callback(self, request: Request, number: str, token: str) -> Json:
         kept = self.world.interactions.get(token)
         if kept is None or asyncio.get_running_loop().time() - kept["at"] > self.world.patience:
             raise Refused(404, 10062, "Unknown interaction")
@@ -296,6 +296,7 @@ class Rest:
             raise Refused(400, 40060, "Interaction has already been acknowledged.")
         kept["ack"] = request.body
         self.world.happened()
+        return {"interaction": {"id": number, "type": kept["type"], "response_message_loading": True}}
 
     def _kept(self, token: str) -> Json:
         kept = self.world.interactions.get(token)
@@ -307,11 +308,9 @@ class Rest:
         self._check(body, files)
         flags = (body.get("flags") or 0) | (kept["ack"].get("data", {}).get("flags") or 0)
         made = self.world.message(kept["chat"], BOT_ID, body.get("content") or "", flags=flags, id=number)
-        made |= {
-            "webhook_id": str(BOT_ID),
-            "application_id": str(BOT_ID),
-            "components": body.get("components") or [],
-        }
+        told = [self.world.attachment(kept["chat"], name, data, "x/y") for name, data in files]
+        made |= {"webhook_id": str(BOT_ID), "application_id": str(BOT_ID), "attachments": told}
+        made["components"] = body.get("components") or []
         del self.world.messages[kept["chat"]][number]  # it is not found as others are
         kept["messages"][number] = made
         self.world.happened()

@@ -96,7 +96,7 @@ class World:
             "nick": None,
         }
 
-    def say(self, chat: int, text: str, *, by: int = ANNA, silent: bool = False, **more: Any) -> Json:
+    def say(self, chat: int, text: str, *, by: int = ANNA, silent: bool = False, **more: Any) -> Json:  # noqa: ANN401 (of a message)
         """`silent`: the gateway tells nobody, as if it had come while nobody was connected. `reply_to` is a
         message's id; `roles` are those of the person; the rest goes into the message."""
         roles = more.pop("roles", ())
@@ -176,7 +176,13 @@ class World:
             told |= {"guild_id": channel["guild_id"], "member": member}
         else:
             told["user"] = self.users[by]
-        kept: Json = {"at": asyncio.get_running_loop().time(), "chat": chat, "ack": None, "messages": {}}
+        kept: Json = {
+            "at": asyncio.get_running_loop().time(),
+            "type": kind,
+            "chat": chat,
+            "ack": None,
+            "messages": {},
+        }
         self.interactions[told["token"]] = kept
         self.emit("INTERACTION_CREATE", told)
         return kept
@@ -205,7 +211,7 @@ class World:
         name: str,
         parent: int | None = None,
         owner: int = BOT_ID,
-        **more: Any,
+        **more: Any,  # noqa: ANN401
     ) -> Json:
         told: Json = {
             "id": str(number),
@@ -237,7 +243,7 @@ class World:
         self.channels[number] = told
         return told
 
-    def message(self, chat: int, by: int, text: str, **more: Any) -> Json:
+    def message(self, chat: int, by: int, text: str, **more: Any) -> Json:  # noqa: ANN401
         number = more.pop("id", None) or self.new_id()
         mentions = [user for one, user in self.users.items() if f"<@{one}>" in text or f"<@!{one}>" in text]
         told: Json = {
@@ -264,7 +270,7 @@ class World:
         self.happened()
         return told
 
-    def attachment(self, chat: int, name: str, data: bytes, mime: str, **more: Any) -> Json:
+    def attachment(self, chat: int, name: str, data: bytes, mime: str, **more: Any) -> Json:  # noqa: ANN401
         number = self.new_id()
         path = f"/attachments/{chat}/{number}/{name}"
         self.files[path] = data

@@ -1,4 +1,4 @@
-"""A bot on a server with Discord's rules, with the real library in between: coming up, failing, coming back."""
+"""A bot on a server with Discord's rules, the real library in between: coming up, failing, coming back."""
 
 import asyncio
 import json

@@ -208,7 +208,7 @@ async def test_a_slow_answer_is_given_up(tmp_path: Path) -> None:
 async def test_a_server_that_is_gone_may_come_back(tmp_path: Path) -> None:
     async with live(tmp_path) as one:
         await one.server.down()
-        with pytest.raises(SendError, match="cannot be reached|did not come") as caught:
+        with pytest.raises(SendError, match=r"cannot be reached|did not come") as caught:
             await one.channel.send(answer())
         assert caught.value.retryable
         await one.server.up()

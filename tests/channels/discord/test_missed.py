@@ -1,4 +1,4 @@
-"""What came while nobody listened is fetched: newer messages of known chats, within limits, marked as such."""
+"""What came while nobody listened is fetched: newer messages of known chats, within limits, and marked."""
 
 import json
 from datetime import timedelta
@@ -29,7 +29,7 @@ async def test_a_session_begun_anew_fetches_what_it_did_not_hear(tmp_path: Path)
         assert {m.text for m in missed} == {f"missed in {where}" for where in (GENERAL, chat, THREAD_700)}
         one.world.say(GENERAL, "after")
         await one.gateway.until(7)
-        assert len(one.gateway.texts) == len(set(one.gateway.messages[n].id for n in range(7)))
+        assert len(one.gateway.texts) == len({one.gateway.messages[n].id for n in range(7)})
 
 
 async def test_a_restart_fetches_what_came_meanwhile_in_its_order(tmp_path: Path) -> None:

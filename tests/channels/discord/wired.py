@@ -62,7 +62,7 @@ class Gateway:
         self.events.append(event)
         self.changed.set()
 
-    async def until(self, count: int, seconds: float = 30) -> None:
+    async def until(self, count: int, seconds: float = 20) -> None:
         async with asyncio.timeout(seconds):
             while len(self.events) < count:
                 self.changed.clear()
@@ -143,7 +143,7 @@ async def live(
             yield Live(server, server.world, channel, gateway)
 
 
-async def until(holds: Callable[[], bool], seconds: float = 30) -> None:
+async def until(holds: Callable[[], bool], seconds: float = 20) -> None:
     """For what has no event of its own."""
     async with asyncio.timeout(seconds):
         while not holds():  # noqa: ASYNC110

@@ -10,7 +10,7 @@ from agents.recovery import left_of
 from agents.silent import audible
 from agents.tools.approval import Approve
 from channels.channel import Channel
-from channels.message import InboundMessage
+from channels.message import Address, InboundMessage
 from gateway.admission import Admission, Door
 from gateway.ends import Ends
 from gateway.heard_turns import HeardTurns
@@ -42,7 +42,8 @@ logger = logging.getLogger("clawd.gateway")
 
 class Answering:
     """Runs in the session's lane. `stuck_seconds` is how long a turn may give no sign of life; `draining`
-    tells that clawd shuts down: a turn that is ended then is taken up by the next start."""
+    tells that clawd shuts down: a turn that is ended then is taken up by the next start. `last` is where the
+    owner spoke last in a session."""
 
     def __init__(
         self,
@@ -75,6 +76,7 @@ class Answering:
         self._draining = draining
         self._stuck_seconds = stuck_seconds
         self._running: dict[SessionKey, Running] = {}
+        self.last: dict[SessionKey, Address] = {}
 
     def end(self, key: SessionKey, cause: Cause) -> bool:
         """End the session's running turn; False when none runs."""
@@ -118,6 +120,8 @@ class Answering:
             await self._ends.tell(items[0], admission, "", "dropped", ids=running.ids)
             return
         self._running[admission.key] = running
+        if admission.trust == "owner":
+            self.last[admission.key] = items[0].message.address
         try:
             with self._outgoing.opened(admission.key, channel.traits.max_file_bytes) as running.slot:
                 await self._run(channel, running, admission, box, text=text, again=again)

@@ -18,6 +18,7 @@ from gateway.outbox import Outbox
 from gateway.postman import OnDead, Pace, Postman
 from gateway.preferences import Preferences
 from gateway.reception import Reception
+from gateway.waking import Waking
 from gateway.work import Work
 from gateway.writing import Writer
 from sessions.entries import Entry
@@ -34,6 +35,7 @@ class Front:
     inbox: Inbox
     outbox: Outbox
     turns: HeardTurns
+    waking: Waking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +92,15 @@ def front(
         max_age=limits.replay_age,
         draining=lambda: gateway.draining,
     )
-    return Front(reception=reception, postman=postman, work=work, inbox=inbox, outbox=outbox, turns=turns)
+    return Front(
+        reception=reception,
+        postman=postman,
+        work=work,
+        inbox=inbox,
+        outbox=outbox,
+        turns=turns,
+        waking=_waking(gateway, answering, turns, postman, writer),
+    )
 
 
 def _work(gateway: Gateway, ends: Ends, answering: Answering, preferences: Preferences, clock: Clock) -> Work:
@@ -137,4 +147,19 @@ def _answering(
         stop=gateway.stop,
         draining=lambda: gateway.draining,
         stuck_seconds=stuck,
+    )
+
+
+def _waking(
+    gateway: Gateway, answering: Answering, turns: HeardTurns, postman: Postman, writer: Writer
+) -> Waking:
+    return Waking(
+        agent=gateway.default_agent,
+        turns=turns,
+        lanes=gateway.lanes,
+        postman=postman,
+        writer=writer,
+        where=answering.last.get,
+        new_id=gateway.new_id,
+        clock=gateway.clock,
     )

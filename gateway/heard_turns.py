@@ -23,6 +23,10 @@ class HeardTurns:
         """As Turns.user."""
         return self._turns.user(asked)
 
+    def tell_next(self, key: SessionKey, framed: str) -> None:
+        """As Turns.tell_next."""
+        self._turns.tell_next(key, framed)
+
     def is_new(self, key: SessionKey) -> bool:
         """As Turns.is_new."""
         return self._turns.is_new(key)

@@ -28,6 +28,8 @@ from sessions.key import SessionKey
 from sessions.messages import Image, Text, User
 from sessions.registry import Registry, SessionRecord
 
+NEWS_KEPT = 20
+
 logger = logging.getLogger("clawd.gateway")
 
 OnBegin = Callable[[str], Awaitable[None]]
@@ -46,7 +48,8 @@ class Asked:
     while it runs.
 
     `on_begin` is told the session's id before anything is written to its transcript. With `again`, the
-    message stands there already: the turn had been cut off.
+    message stands there already: the turn had been cut off. `by_person`: somebody has spoken, which ends a
+    silence.
     """
 
     key: SessionKey
@@ -62,6 +65,7 @@ class Asked:
     taint: Taint = field(default_factory=Taint)
     on_begin: OnBegin = _unheard
     again: bool = False
+    by_person: bool = True
 
 
 class Turns:
@@ -88,12 +92,14 @@ class Turns:
         self._warmer = warmer
         self._clock = clock
         self._executor = executor
+        self._news: dict[SessionKey, list[str]] = {}
 
     async def answer(self, asked: Asked, on_event: OnEvent) -> ChatReply:
         """Raises Refused, also when the turn was stopped (`stopped`)."""
         key, now = asked.key, self._clock()
         agent = self._roster.of(key.agent)
         self._warmer.forget(key)
+        asked = self._with_news(asked)
         try:
             self._ledger.check()
             current = await self._session(asked)
@@ -105,7 +111,7 @@ class Turns:
                 said = None if asked.again else self.user(asked)
                 outcome = await agent.runtime.respond(turn, said, on_event=on_event)
             finally:
-                await self._touch(agent, current.record, turn.at)
+                await self._touch(agent, current.record, turn.at if asked.by_person else None)
         except asyncio.CancelledError as error:
             logger.info("turn of %s: stopped", key)
             raise Refused("Stopped.", code="stopped", status=409) from error
@@ -124,6 +130,17 @@ class Turns:
         else:
             self._warmer.answered(turn)
         return self._told(_reply(current.record, outcome), current.notice, outcome.notice, on_event)
+
+    def tell_next(self, key: SessionKey, framed: str) -> None:
+        """Content from outside for the session's next turn, before its message; the latest 20 are kept."""
+        self._news[key] = [*self._news.get(key, ()), framed][-NEWS_KEPT:]
+
+    def _with_news(self, asked: Asked) -> Asked:
+        news = () if asked.again else self._news.pop(asked.key, ())
+        if not news:
+            return asked
+        context = "\n".join((*news, asked.context)).rstrip()
+        return replace(asked, context=context, outside=(*asked.outside, "webhook"))
 
     def user(self, asked: Asked) -> User:
         """The message as the transcript holds it."""
@@ -175,7 +192,7 @@ class Turns:
             logger.warning("upkeep of %s failed: %s", turn.key, error)
         self._warmer.answered(turn)
 
-    async def _touch(self, agent: Agent, record: SessionRecord, person_at: datetime) -> None:
+    async def _touch(self, agent: Agent, record: SessionRecord, person_at: datetime | None) -> None:
         messages = agent.runtime.conversations.count(record.session_id) or record.messages
         now = self._clock()
         touch = partial(self._registry.touch, record.key, now, messages, person_at=person_at)

@@ -59,6 +59,7 @@ def wiring_of(gateway: Gateway, frontage: Frontage | None, reload: Reload, hub: 
         outbox=frontage.front.outbox if frontage else None,
         postman=frontage.front.postman if frontage else None,
         facts=facts,
+        wake=frontage.front.waking.wake if frontage else None,
         channels=_desk_of(gateway, frontage, reload) if frontage else None,
         pairing=frontage.access.store if frontage else None,
     )

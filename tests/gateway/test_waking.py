@@ -1,0 +1,54 @@
+"""A webhook that wakes the owner's agent: content from outside, told now or with the next message."""
+
+from pathlib import Path
+
+from agents.settings import ToolsSettings
+from sessions.messages import Text, User
+from tests.fakes.front import street
+from tests.fakes.house import house
+from tests.fakes.protocols import Calls, Says, call
+
+FRAMED = "[outside] The parcel has come. [/outside]"
+
+
+async def test_now_begins_a_turn_whose_answer_goes_to_where_the_owner_spoke_last(tmp_path: Path) -> None:
+    async with house(tmp_path, Says("hello"), Says("Your parcel has come.")) as home, street(home) as scene:
+        await scene.say("hi")
+        await scene.quiet()
+        await scene.front.waking.wake(FRAMED, True)
+        await scene.quiet()
+        assert scene.channel.texts == ["hello", "Your parcel has come."]
+        message = home.model.requests[-1].messages[-1]
+        assert isinstance(message, User)
+        assert FRAMED in message.envelope
+
+
+async def test_a_silence_and_an_owner_who_was_not_seen_are_left_in_peace(tmp_path: Path) -> None:
+    async with house(tmp_path, Says("hello"), Says("NO_REPLY")) as home, street(home) as scene:
+        await scene.front.waking.wake(FRAMED, True)
+        await scene.quiet()
+        await scene.say("hi")
+        await scene.quiet()
+        assert scene.channel.texts == []
+
+
+async def test_later_is_told_with_the_next_message_once(tmp_path: Path) -> None:
+    async with house(tmp_path, Says("one"), Says("two")) as home, street(home) as scene:
+        await scene.front.waking.wake(FRAMED, False)
+        assert home.model.requests == []
+        for _ in range(2):
+            await scene.say("hi")
+            await scene.quiet()
+        told = [message for message in home.model.requests[-1].messages if isinstance(message, User)]
+        assert [FRAMED in message.envelope for message in told] == [True, False]
+
+
+async def test_what_it_asks_for_needs_the_owners_word(tmp_path: Path) -> None:
+    script = (Calls((call("exec", {"argv": ["touch", "pwned"]}),)), Says("I was asked to run something."))
+    async with house(tmp_path, *script, tools=ToolsSettings()) as home, street(home) as scene:
+        await scene.front.waking.wake(FRAMED, True)
+        await scene.quiet()
+        assert not (home.workspace / "pwned").exists()
+        result = home.model.requests[-1].messages[-1]
+        told = "".join(part.text for part in result.parts if isinstance(part, Text))
+        assert "approv" in told.lower()

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from agents.clock import Clock
 from channels.channel import Channel, ChannelFailed
-from channels.settings import ChannelsSettings, TelegramAccount
+from channels.settings import ChannelsSettings, DiscordAccount, TelegramAccount
 from gateway.home import Home
 from gateway.supervisor import Make, Name
 
@@ -33,6 +33,9 @@ class Accounts:
         for account, telegram in settings.telegram.accounts.items():
             if telegram.enabled:
                 yield ("telegram", account), partial(self._telegram, account, telegram)
+        for account, discord in settings.discord.accounts.items():
+            if discord.enabled:
+                yield ("discord", account), partial(self._discord, account, discord)
 
     def _telegram(self, account: str, settings: TelegramAccount) -> Channel:
         from channels.telegram.channel import TelegramChannel  # noqa: PLC0415 (only where it is used)
@@ -41,6 +44,19 @@ class Accounts:
             settings,
             account=account,
             token=self._token("telegram", account, settings.token),
+            folder=self.home.path,
+            commands=self.commands,
+            clock=self.clock,
+            jitter=self.jitter,
+        )
+
+    def _discord(self, account: str, settings: DiscordAccount) -> Channel:
+        from channels.discord.channel import DiscordChannel  # noqa: PLC0415 (only where it is used)
+
+        return DiscordChannel(
+            settings,
+            account=account,
+            token=self._token("discord", account, settings.token),
             folder=self.home.path,
             commands=self.commands,
             clock=self.clock,

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -52,13 +53,18 @@ async def simulated(folder: Path, settings: dict[str, Any] | None = None) -> Asy
     use_api(account.api_base_url)
     gateway = Gateway()
     started: list[Any] = []
+
+    def clock() -> datetime:
+        now: datetime = started[0].now()
+        return now
+
     channel = DiscordChannel(
         account,
         account="default",
         token="x",
         folder=folder,
         commands=COMMANDS,
-        clock=lambda: started[0].now(),
+        clock=clock,
         timing=FAST,
     )
     ears = channel.ears(Seen(folder / "seen.json"), gateway.deliver)

@@ -61,7 +61,7 @@ class SessionCommands:
     async def _new(self, key: SessionKey, rest: str) -> str | FirstText:
         """The next session, at once; `MODEL` answers in it, and a text begins it."""
         first, _, behind = rest.partition(" ")
-        model = await self._usable(key, first)
+        model = await self._usable(key, first) if key.private else None  # /model is the owner's everywhere
         text = behind.strip() if model else rest
         record = self.registry.get(key)
         if record is not None and record.messages:

@@ -1,5 +1,7 @@
 """How a message is read as a slash command, and who may use which."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -100,3 +102,13 @@ def test_any_text_is_read_without_failing_and_only_from_its_start(text: str, nam
     parse(f"/{name}{text}", ALL)
 
     assert parse(f".{text}", ALL) is None
+
+
+def test_the_manual_names_every_command_and_who_may_use_it() -> None:
+    manual = (Path(__file__).parents[3] / "docs" / "commands.md").read_text(encoding="utf-8")
+    people = {"owner": "the owner", "known": "whoever may write", "anyone": "anybody"}
+    for row in TABLE:
+        line = next(
+            line for line in manual.splitlines() if line.startswith((f"| `/{row.name}`", f"| `/{row.name} "))
+        )
+        assert f"| {people[row.who]} | {'at once' if row.control else 'in turn'} |" in line, line

@@ -2,7 +2,6 @@
 
 import asyncio
 import getpass
-import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,7 +134,7 @@ def _token(platform: Platform, wish: Wish) -> str:
     token = given.strip().removeprefix("\ufeff")
     if not token:
         raise Refused(f"No token was given. It comes from {platform.origin}.", code="no_token", status=400)
-    if not re.fullmatch(platform.shape, token):
+    if not platform.accepts(token):
         raise Refused(
             f"This is not what a token of {platform.title} looks like. It comes from {platform.origin}; copy "
             "all of it, and nothing else.",

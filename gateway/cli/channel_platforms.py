@@ -1,5 +1,6 @@
 """The platforms whose accounts are a bot and its token: one row each."""
 
+import re
 from collections.abc import Callable, Collection, Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -29,6 +30,10 @@ class Platform:
     account: type[BotAccount]
     look: Look
     next_writer: NextWriter | None = None
+
+    def accepts(self, token: str) -> bool:
+        """Whether it looks like a token; whether it is one, the platform knows."""
+        return re.fullmatch(self.shape, token) is not None
 
 
 _TELEGRAM = Platform(

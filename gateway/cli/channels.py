@@ -42,7 +42,10 @@ def list_(context: typer.Context, as_json: AsJson = False) -> None:
 
 @app.command()
 def status(context: typer.Context, as_json: AsJson = False) -> None:
-    """Tell how each account is, from evidence; exit code 1 when one is not well or no gateway runs."""
+    """Tell how each account is, from evidence.
+
+    Exit code 1 when one is not well, or when no gateway runs.
+    """
     from gateway.cli.channel_report import status as report
 
     report(place.of(context), as_json=as_json)
@@ -58,7 +61,10 @@ def trial(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask the platform whether the token is good, and what the bot may not do."""
+    """Check a token with its platform.
+
+    Tells what the bot may not do as well. Exit code 1 when something is not right.
+    """
     from gateway.cli.channel_trial import trial as work
 
     work(place.of(context), channel, account, to=to, as_json=as_json)
@@ -66,7 +72,10 @@ def trial(
 
 @app.command()
 def restart(context: typer.Context, channel: Channel, account: Account = "default") -> None:
-    """Start one account of the running gateway again; the others notice nothing."""
+    """Start one account again.
+
+    The others of the running gateway notice nothing.
+    """
     from gateway.cli.channel_trial import restart as work
 
     work(place.of(context), channel, account)
@@ -83,7 +92,11 @@ def add(
     api_base_url: Server = None,
     yes: Yes = False,
 ) -> None:
-    """Add a bot: check its token, write it down, and find out who you are."""
+    """Add a bot.
+
+    Its token is checked, you are found out as its owner, and both are written down; comments in clawd.yaml
+    stay.
+    """
     from gateway.cli.channel_adding import Wish
     from gateway.cli.channel_adding import add as work
 
@@ -104,7 +117,10 @@ def login(
     api_base_url: Server = None,
     yes: Yes = False,
 ) -> None:
-    """As add, and also for an account that is there: it gets another token."""
+    """Give an account another token.
+
+    As add, and also for an account that is there.
+    """
     from gateway.cli.channel_adding import Wish
     from gateway.cli.channel_adding import add as work
 

@@ -32,7 +32,10 @@ def retry(
     context: typer.Context,
     key: Annotated[str, typer.Argument(metavar="KEY", help="As `outbox list` shows it.")],
 ) -> None:
-    """Send something again that was given up; the gateway must run."""
+    """Send again what was given up.
+
+    The gateway must run.
+    """
     from gateway.cli.channel_outbox import retry as work
 
     work(place.of(context), key)

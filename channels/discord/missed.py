@@ -67,7 +67,7 @@ class Missed:
             await self._hearing.take(message, missed=True)
         seen.close_gap(chat)
         if messages:
-            logger.info("%d messages had come while nobody listened", len(messages))
+            logger.info("messages that came while nobody listened: %d", len(messages))
 
     async def _newer(self, client: Client, chat: int, last: int) -> list[Message]:
         """The oldest first. Raises what the library raises."""

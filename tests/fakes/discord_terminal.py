@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from datetime import UTC, datetime
 
 from tests.fakes.discord import TOKEN, discord_server
 from tests.fakes.discord_world import ANNA, BOT_ID, GENERAL, Json, World
@@ -36,6 +37,12 @@ class Terminal:
     def messages(self) -> list[Json]:
         chats = [one for chat in self.world.messages.values() for one in chat.values()]
         return chats + [one for kept in self.world.interactions.values() for one in kept["messages"].values()]
+
+    async def tick(self) -> None:
+        """Time passes here as it does outside."""
+        while True:
+            self.world.now = datetime.now(UTC)  # noqa: TID251 (a person sits before it)
+            await asyncio.sleep(0.2)
 
     async def watch(self) -> None:
         while True:
@@ -93,7 +100,7 @@ async def main() -> int:
             f"api_base_url: {server.url}\ntoken: {TOKEN}\nyour id: {ANNA}, the server's: 400\n\n{HELP}",
             flush=True,
         )
-        watching = asyncio.create_task(terminal.watch())
+        watching = [asyncio.create_task(work) for work in (terminal.watch(), terminal.tick())]
         try:
             while (line := await asyncio.to_thread(sys.stdin.readline)) and line.strip() != "/quit":
                 verb, _, rest = line.strip().partition(" ")
@@ -107,5 +114,6 @@ async def main() -> int:
                 elif told := terminal.obey(line.strip()):
                     print(told, flush=True)
         finally:
-            watching.cancel()
+            for task in watching:
+                task.cancel()
     return 0

@@ -117,9 +117,7 @@ def test_heic_needs_a_further_library(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec("pillow_heif") is None, reason="pillow-heif is not there")
 def test_heic_is_shown_as_jpeg(tmp_path: Path) -> None:
-    import pillow_heif  # noqa: PLC0415
-
-    pillow_heif.register_heif_opener()
+    importlib.import_module("pillow_heif").register_heif_opener()
     seen = look(tmp_path, picture(200, 100, kind="HEIF"), HEIC)
     assert (seen.width, seen.image.mime_type) == (200, "image/jpeg")
 

@@ -95,9 +95,9 @@ class Line(Client):
     async def listen(self, gateway: str) -> None:
         """Until cancelled. Raises ChannelFailed when Discord will not have us."""
         session: Session | None = None
-        failures, why = 0, ""
+        failures, why, loop = 0, "", asyncio.get_running_loop()
         while True:
-            self._let_in = False
+            self._let_in, begun = False, loop.time()
             try:
                 await self._live(URL(gateway), session)
             except ReconnectWebSocket as error:
@@ -108,7 +108,8 @@ class Line(Client):
                 session, why = None, f"Discord closed the connection (code {error.code})"
             except (DiscordException, aiohttp.ClientError, OSError) as error:
                 session, why = self._session() or session, explained(error)
-            failures = 0 if self._let_in else failures + 1
+            steady = self._let_in and loop.time() - begun >= self._timing.steady
+            failures = 0 if steady else failures + 1
             self._evidence.trouble(f"{why}; connecting again")
             if failures in (1, 10):
                 logger.warning("account %s: %s; trying again", self._account, why)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from channels.discord.timing import Timing
 from tests.channels.discord.wired import FAST, Gateway, answer, channel_of, live, running, to, until
 from tests.fakes.discord import discord_server
 from tests.fakes.discord_world import ANNA, GENERAL
@@ -124,6 +125,24 @@ async def test_a_gateway_url_of_the_settings_is_used(tmp_path: Path) -> None:
         async with running(channel, Gateway()):
             assert server.count("GET /gateway/bot") == 0
             await channel.send(answer(to(GENERAL)))
+
+
+async def test_connections_that_end_at_once_are_not_made_in_a_hurry(tmp_path: Path) -> None:
+    """Discord lets one in and ends it, again and again: each try waits longer than the one before."""
+    waits: list[int] = []
+
+    class Counting(Timing):
+        def wait(self, failures: int) -> float:
+            waits.append(failures)
+            return 0
+
+    async with discord_server() as server:
+        channel = channel_of(server, tmp_path, timing=Counting(identify=0, guilds=0.2, teardown=0.5))
+        async with running(channel, Gateway()):
+            for resumed in range(1, 4):
+                await server.drop()
+                await until(lambda wanted=resumed: channel.status().resumed == wanted)  # type: ignore[misc]
+            assert waits == [0, 1, 2]
 
 
 async def test_it_ends_at_once_when_it_is_told_to(tmp_path: Path) -> None:

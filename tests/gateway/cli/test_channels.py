@@ -23,7 +23,7 @@ from gateway.outbox import Outbox
 from tests.e2e.running import PATIENCE, ROOT, Running, environment, running, until
 from tests.fakes.httpserver import served
 from tests.fakes.telegram import TOKEN, TelegramServer, telegram_server
-from tests.fakes.telegram_world import ANNA, BEN
+from tests.fakes.telegram_world import ANNA, BEN, GROUP
 from tests.gateway.cli.conftest import KEYWORDS_ONLY
 from tests.gateway.strategies import AT
 
@@ -438,6 +438,7 @@ async def test_status_test_restart_and_outbox_go_through_the_running_gateway(
 ) -> None:
     server.world.bot["can_read_all_group_messages"] = False
     async with with_bot(home, server, groups={"*": {}}):
+        server.world.say(GROUP, "nobody is asked here", user=BEN)  # so that the first poll ends
         await _connected(home)
         status = await clawd(home, "channels", "status")
         tried = await clawd(home, "channels", "test", "telegram", "--to", str(ANNA))

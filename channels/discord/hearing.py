@@ -137,13 +137,22 @@ class Hearing:
         if place is None or seen.took(message.id):
             return
         chat = str(message.channel.id)
-        inbound = to_inbound(message, self._me, place, missed=missed)
-        if inbound is not None:
-            if not seen.knows(chat) and not self._ground.threads.is_ours(chat):
-                asides = await above(message, place, self._me, seconds=self._ground.timing.look)
-                inbound = replace(inbound, asides=(*asides, *inbound.asides))
-            await self._accepted(self._threaded(inbound, message, place))
+        try:
+            await self._translated(message, place, missed=missed)
+        except BaseException:
+            seen.leave(chat, message.id, place.address.space)
+            raise
         seen.accepted(chat, message.id, place.address.space)
+
+    async def _translated(self, message: Message, place: Place, *, missed: bool) -> None:
+        chat = str(message.channel.id)
+        inbound = to_inbound(message, self._me, place, missed=missed)
+        if inbound is None:
+            return
+        if not self._ground.seen.knows(chat) and not self._ground.threads.is_ours(chat):
+            asides = await above(message, place, self._me, seconds=self._ground.timing.look)
+            inbound = replace(inbound, asides=(*asides, *inbound.asides))
+        await self._accepted(self._threaded(inbound, message, place))
 
     async def _in_turn(self, chat: str, work: Callable[[], Awaitable[None]]) -> None:
         async with self.turns.of(chat):

@@ -64,7 +64,10 @@ class Missed:
             logger.exception("missed messages cannot be understood and are left out")
             messages = []
         for message in messages:
-            await self._hearing.take(message, missed=True)
+            try:
+                await self._hearing.take(message, missed=True)
+            except UNREADABLE:
+                logger.exception("a missed message cannot be understood and is left out")
         seen.close_gap(chat)
         if messages:
             logger.info("messages that came while nobody listened: %d", len(messages))

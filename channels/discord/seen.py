@@ -93,6 +93,11 @@ class Seen:
         for chat, mark in self._marks.items():
             self.gaps.setdefault(chat, mark)
 
+    def leave(self, chat: str, message: int, space: str) -> None:
+        """This message was not accepted: it is fetched again by the next session."""
+        self.gaps.setdefault(chat, self._marks.get(chat) or Mark(last=message - 1, space=space))
+        self.changed = True
+
     def close_gap(self, chat: str) -> None:
         self.changed = self.gaps.pop(chat, None) is not None or self.changed
 

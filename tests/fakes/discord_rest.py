@@ -53,7 +53,7 @@ class Rest:
             (method, re.compile(pattern), work)
             for method, pattern, work in (
                 ("GET", r"/users/@me", self.me),
-                ("GET", r"/oauth2/applications/@me", self.application),
+                ("GET", r"(?:/oauth2)?/applications/@me", self.application),
                 ("POST", r"/users/@me/channels", self.open_dm),
                 ("GET", r"/channels/(\d+)", self.channel),
                 ("GET", r"/channels/(\d+)/messages", self.history),

@@ -75,6 +75,23 @@ async def test_an_error_of_ours_ends_nothing(tmp_path: Path) -> None:
         await one.gateway.until(1)
         assert one.gateway.texts == ["heard"]
         assert one.channel.health.connected
+        one.gateway.fails = [ValueError("still a fault")]
+        await one.server.op(9, data=False)
+        await until(lambda: not one.gateway.fails)
+        one.world.say(GENERAL, "later")
+        await one.gateway.until(2)
+        assert one.gateway.texts == ["heard", "later"], "it is given up the second time"
+
+
+async def test_what_was_not_accepted_is_fetched_by_the_next_session(tmp_path: Path) -> None:
+    async with live(tmp_path) as one:
+        one.gateway.fails = [ValueError("a fault")]
+        one.world.say(GENERAL, "at first not")
+        one.world.say(GENERAL, "heard")
+        await one.gateway.until(1)
+        await one.server.op(9, data=False)
+        await one.gateway.until(2)
+        assert one.gateway.texts == ["heard", "at first not"]
 
 
 async def test_an_event_that_cannot_be_read_ends_nothing(tmp_path: Path) -> None:

@@ -89,6 +89,11 @@ def test_a_gap_holds_its_mark_back_until_it_is_closed(tmp_path: Path) -> None:
     assert again.gaps["5"].last == BASE + 9
     seen.forget("5")
     assert not seen.knows("5")
+    seen.leave("6", BASE + 9, "400")
+    assert (seen.gaps["6"].last, seen.knows("6")) == (BASE + 8, False)
+    seen.accepted("6", BASE + 10, "400")
+    seen.leave("6", BASE + 11, "400")
+    assert seen.gaps["6"].last == BASE + 8
 
 
 def test_what_was_sent_is_remembered_within_bounds() -> None:

@@ -54,7 +54,7 @@ def test_an_invitation_asks_for_what_is_needed_and_not_for_administrator() -> No
         ("telegram", "123456789", False),
         ("telegram", "123456789:AAEabcdefghijklmnopqrstuvwxyz 0123456", False),
         ("discord", "MTEyMjMzNDQ1NTY2Nzc4ODk5.GaBcDe.abcdefghijklmnopqrstuvwxyz-_0123456789a", True),
-        ("discord", "0123456789abcdef0123456789abcdef", False),
+        ("discord", "clawd#1234 and-more-of-it", False),
     ],
 )
 def test_a_token_is_known_by_its_shape(channel: str, token: str, *, good: bool) -> None:

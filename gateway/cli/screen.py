@@ -57,7 +57,8 @@ class Screen:
                 self._found(event)
             case Retrying():
                 self._open = ""
-                self._line(f"{clean(event.reason)} Trying again in {event.seconds:.0f} s.")
+                wait = f" Trying again in {event.seconds:.0f} s." if event.seconds else ""
+                self._line(f"{clean(event.reason)}{wait}")
             case ThinkingDelta():
                 pass
         self._draw()

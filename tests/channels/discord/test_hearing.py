@@ -9,7 +9,17 @@ from channels.message import ChatChanged, Inbound, InboundMessage
 from channels.text import pieces
 from gateway.routing import Routes, route
 from tests.channels.discord.wired import account, answer, in_thread, live, to, until
-from tests.fakes.discord_world import ANNA, BOT_ID, ELSEWHERE, GENERAL, GUILD, OFFICE, THREAD_700, THREAD_701
+from tests.fakes.discord_world import (
+    ANNA,
+    BOT_ID,
+    ELSEWHERE,
+    GENERAL,
+    GUILD,
+    OFFICE,
+    PUBLIC_THREAD,
+    THREAD_700,
+    THREAD_701,
+)
 
 CASES = Path(__file__).parents[2] / "cases"
 
@@ -172,6 +182,34 @@ async def test_b56_an_auto_thread_begins_with_its_answer(tmp_path: Path) -> None
         await one.gateway.until(3)
         later = one.gateway.messages[-1]
         assert (later.address, later.addressed, later.asides) == (message.address, True, ())
+
+
+async def test_an_auto_thread_that_a_person_made_meanwhile_is_used(tmp_path: Path) -> None:
+    async with live(tmp_path, settings={"auto_thread": True}) as one:
+        asked = one.world.say(GENERAL, f"<@{BOT_ID}> hello")
+        await one.gateway.until(1)
+        thread = int(asked["id"])
+        one.world.channel(thread, PUBLIC_THREAD, name="by Anna", parent=GENERAL, owner=ANNA)
+        await one.channel.send(answer(one.gateway.messages[0].address, "here"))
+        assert [m["content"] for m in one.world.messages[thread].values()] == ["here"]
+
+
+async def test_where_every_message_is_answered_every_one_begins_a_thread(tmp_path: Path) -> None:
+    rules = {"auto_thread": True, "guilds": {"*": {"require_mention": False}}}
+    async with live(tmp_path, settings=rules) as one:
+        said = one.world.say(GENERAL, "hello")
+        one.world.say(THREAD_700, "hello")
+        await one.gateway.until(2)
+        assert {m.address.chat for m in one.gateway.messages} == {said["id"], "700"}
+
+
+async def test_an_edit_of_the_message_above_a_thread_is_told_in_the_thread(tmp_path: Path) -> None:
+    async with live(tmp_path, settings={"auto_thread": True}) as one:
+        asked = one.world.say(GENERAL, f"<@{BOT_ID}> helo")
+        one.world.rewrite(asked, "hello")
+        await one.gateway.until(2)
+        message, edited = one.gateway.events
+        assert edited.address == message.address == in_thread(int(asked["id"]), GENERAL)
 
 
 async def test_an_auto_thread_survives_a_restart_before_its_answer(tmp_path: Path) -> None:

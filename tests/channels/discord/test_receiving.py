@@ -110,6 +110,28 @@ async def test_what_stands_beside_the_words(tmp_path: Path) -> None:
         assert forwarded.quoted is None
 
 
+async def test_a_poll_is_told_in_words(tmp_path: Path) -> None:
+    poll = {
+        "question": {"text": "Where to?"},
+        "answers": [
+            {"answer_id": 1, "poll_media": {"text": "north"}},
+            {"answer_id": 2, "poll_media": {"text": "south"}},
+        ],
+        "expiry": "2026-05-02T12:00:00+00:00",
+        "allow_multiselect": False,
+        "layout_type": 1,
+        "results": {
+            "is_finalized": False,
+            "answer_counts": [{"id": 1, "count": 3, "me_voted": False}],
+        },
+    }
+    async with live(tmp_path) as one:
+        one.world.say(OFFICE, "", poll=poll)
+        await one.gateway.until(1)
+        told = Aside(label="a poll", text="Where to?\n- north (3)\n- south (0)")
+        assert one.gateway.messages[0].asides == (told,)
+
+
 async def test_files_and_voice_messages(tmp_path: Path) -> None:
     async with live(tmp_path) as one:
         photo = one.world.attachment(GENERAL, "a.png", b"png", "image/png", width=1, height=1)

@@ -20,7 +20,7 @@ from tests.e2e.street import StreetServer, street_server
 from tests.e2e.victim import event_of
 
 PATIENCE = 90.0
-KILLS = int(os.environ.get("CLAWD_KILLS", "4"))  # noqa: TID251 (how thorough this run is)
+KILLS = int(os.environ.get("CLAWD_KILLS", "2"))  # noqa: TID251 (how thorough this run is)
 
 
 def said(number: int, chat: str, text: str, **more: object) -> dict[str, object]:

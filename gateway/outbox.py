@@ -193,7 +193,8 @@ def _changed(known: Delivery, line: JsonObject) -> Delivery:
         case {"type": "shown", "id": str(message_id)}:
             return replace(known, shown=(*known.shown, message_id), doubtful=False)
         case {"type": "sent", "id": str(message_id)}:
-            return replace(known, sent=(*known.sent, message_id), doubtful=False)
+            doubtful = known.doubtful and len(known.sent) < len(known.shown)  # a later message is in doubt
+            return replace(known, sent=(*known.sent, message_id), doubtful=doubtful)
         case {"type": "dead", "why": str(why)}:
             return replace(known, state="dead", why=why, doubtful=False)
         case {"type": "revived", "at": str(at)}:

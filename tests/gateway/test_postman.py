@@ -237,6 +237,17 @@ async def test_messages_that_were_shown_live_become_the_parts(tmp_path: Path) ->
         assert scene.channel.sent == 3
 
 
+async def test_a_second_live_message_of_which_nobody_knows_is_marked(tmp_path: Path) -> None:
+    async with post(tmp_path) as scene:
+        scene.outbox.showing("k", ADDRESS, START)
+        scene.outbox.shown("k", await scene.channel.send(message_of("half")))
+        scene.outbox.showing("k", ADDRESS, START)
+    async with post(tmp_path, scene.channel) as scene:
+        await scene.postman.post(delivery("k", "one", "two", "three"))
+        await scene.postman.settled()
+        assert scene.channel.texts == ["one", f"{REPEATED}\ntwo", "three"]
+
+
 async def test_a_live_message_that_was_deleted_is_sent_anew(tmp_path: Path) -> None:
     async with post(tmp_path) as scene:
         scene.outbox.showing("k", ADDRESS, START)

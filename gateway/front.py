@@ -15,7 +15,7 @@ from gateway.heard_turns import HeardTurns
 from gateway.inbox import Inbox
 from gateway.media.sending import Outgoing
 from gateway.outbox import Outbox
-from gateway.postman import OnDead, Pace, Postman
+from gateway.postman import Pace, Postman
 from gateway.preferences import Preferences
 from gateway.reception import Reception
 from gateway.waking import Waking
@@ -57,14 +57,13 @@ def front(
     writer: Writer,
     fetch: Fetch,
     outgoing: Outgoing,
-    clock: Clock,
     executor: Executor,
     limits: Limits,
     preferences: Preferences,
-    on_dead: OnDead = lambda *_: None,
 ) -> Front:
     """`executor` has one thread, which alone writes the journals."""
-    postman = Postman(outbox=outbox, executor=executor, clock=clock, pace=pace, on_dead=on_dead)
+    clock = gateway.clock
+    postman = Postman(outbox=outbox, executor=executor, clock=clock, pace=pace)
     ends = Ends(inbox=inbox, outbox=outbox, postman=postman, writer=writer, clock=clock, executor=executor)
     turns = HeardTurns(gateway.turns)
     answering = _answering(
@@ -92,6 +91,7 @@ def front(
         max_age=limits.replay_age,
         draining=lambda: gateway.draining,
     )
+    waking = _waking(gateway, answering, turns, postman, writer)
     return Front(
         reception=reception,
         postman=postman,
@@ -99,7 +99,7 @@ def front(
         inbox=inbox,
         outbox=outbox,
         turns=turns,
-        waking=_waking(gateway, answering, turns, postman, writer),
+        waking=waking,
     )
 
 

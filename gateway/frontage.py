@@ -86,7 +86,6 @@ async def frontage(
             writer=writer,
             fetch=media.taker.fetch,
             outgoing=media.outgoing,
-            clock=clock,
             executor=executor,
             preferences=preferences,
             limits=_limits(config),

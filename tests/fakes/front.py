@@ -152,7 +152,6 @@ async def street(
             writer=Writer(["sesame-opens-the-door"]),
             fetch=fetch,
             outgoing=outgoing or Outgoing(),
-            clock=house.clock,
             executor=executor,
             preferences=preferences,
             limits=Limits(replay_age=timedelta(hours=1), stuck_seconds=stuck_seconds),

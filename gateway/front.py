@@ -26,16 +26,31 @@ from sessions.key import SessionKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Journals:
+    """What was accepted, and what is to be delivered."""
+
+    inbox: Inbox
+    outbox: Outbox
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Front:
     """`reception` takes what channels hear, `postman` sends what they show."""
 
     reception: Reception
     postman: Postman
     work: Work
-    inbox: Inbox
-    outbox: Outbox
+    journals: Journals
     turns: HeardTurns
     waking: Waking
+
+    @property
+    def inbox(self) -> Inbox:
+        return self.journals.inbox
+
+    @property
+    def outbox(self) -> Outbox:
+        return self.journals.outbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +66,7 @@ def front(
     gateway: Gateway,
     *,
     door: Door,
-    inbox: Inbox,
-    outbox: Outbox,
+    journals: Journals,
     pace: Pace,
     writer: Writer,
     fetch: Fetch,
@@ -62,10 +76,9 @@ def front(
     preferences: Preferences,
 ) -> Front:
     """`executor` has one thread, which alone writes the journals."""
-    clock = gateway.clock
+    inbox, outbox, clock, turns = journals.inbox, journals.outbox, gateway.clock, HeardTurns(gateway.turns)
     postman = Postman(outbox=outbox, executor=executor, clock=clock, pace=pace)
     ends = Ends(inbox=inbox, outbox=outbox, postman=postman, writer=writer, clock=clock, executor=executor)
-    turns = HeardTurns(gateway.turns)
     answering = _answering(
         gateway,
         ends,
@@ -91,15 +104,13 @@ def front(
         max_age=limits.replay_age,
         draining=lambda: gateway.draining,
     )
-    waking = _waking(gateway, answering, turns, postman, writer)
     return Front(
         reception=reception,
         postman=postman,
         work=work,
-        inbox=inbox,
-        outbox=outbox,
+        journals=journals,
         turns=turns,
-        waking=waking,
+        waking=_waking(gateway, answering, turns, postman, writer),
     )
 
 

@@ -14,7 +14,7 @@ from channels.mentions import names_in
 from channels.settings import ChannelsSettings
 from gateway.access import Access, AccessRules
 from gateway.config import Config
-from gateway.front import Front, Limits, front
+from gateway.front import Front, Journals, Limits, front
 from gateway.gateway import Gateway
 from gateway.home import Home
 from gateway.inbox import Inbox
@@ -80,8 +80,7 @@ async def frontage(
         made = front(
             gateway,
             door=access,
-            inbox=inbox,
-            outbox=outbox,
+            journals=Journals(inbox=inbox, outbox=outbox),
             pace=_pace(config, chance),
             writer=writer,
             fetch=media.taker.fetch,

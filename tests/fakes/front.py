@@ -11,7 +11,7 @@ from channels.channel import Channel
 from channels.message import Address, ChatChanged, Edited, InboundMessage, Reaction, Sender
 from gateway.admission import Admission
 from gateway.answering import Fetch
-from gateway.front import Front, Limits, front
+from gateway.front import Front, Journals, Limits, front
 from gateway.inbox import Inbox
 from gateway.mailbox import QueueSettings
 from gateway.media import Taken
@@ -146,8 +146,7 @@ async def street(
         made = front(
             house.gateway,
             door=door,
-            inbox=inbox,
-            outbox=outbox,
+            journals=Journals(inbox=inbox, outbox=outbox),
             pace=Pace(max_age=timedelta(hours=1), jitter=lambda: 1.0),
             writer=Writer(["sesame-opens-the-door"]),
             fetch=fetch,

@@ -8,6 +8,7 @@ from discord import Embed, Message, MessageSnapshot, StickerItem
 
 from channels.discord.fetching import ref_of
 from channels.discord.me import Me
+from channels.kinds import kind_of
 from channels.message import Aside, Attachment, FileKind
 
 MAX_EMBED_CHARS = 4_000
@@ -80,17 +81,7 @@ def _file(file: DiscordAttachment, message: Message) -> Attachment:
 
 
 def _kind(file: DiscordAttachment) -> FileKind:
-    if file.is_voice_message():
-        return "voice"
-    match (file.content_type or "").partition("/")[0]:
-        case "image":
-            return "image"
-        case "audio":
-            return "audio"
-        case "video":
-            return "video"
-        case _:
-            return "document"
+    return "voice" if file.is_voice_message() else kind_of(file.content_type or "")
 
 
 def asides_of(message: Message) -> tuple[Aside, ...]:

@@ -1,9 +1,6 @@
 """Files of people, from Discord's server to a path."""
 
-import asyncio
-import os
 from pathlib import Path
-from typing import BinaryIO
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -12,6 +9,7 @@ from discord import Client, DiscordException
 
 from channels.channel import FetchError
 from channels.discord.errors import explained
+from channels.storing import store
 
 HOSTS = frozenset({"cdn.discordapp.com", "media.discordapp.net"})
 _STALE = (401, 403, 404, 410)
@@ -70,30 +68,5 @@ async def _download(browser: httpx.AsyncClient, url: str, into: Path, max_bytes:
     """The status; the file is there when it is 200."""
     async with browser.stream("GET", url) as answer:
         if answer.status_code == httpx.codes.OK:
-            await _store(answer, into, max_bytes)
+            await store(answer.aiter_bytes(65_536), into, max_bytes=max_bytes)
         return answer.status_code
-
-
-async def _store(answer: httpx.Response, into: Path, max_bytes: int) -> None:
-    """Raises FetchError and OSError, after which there is no file."""
-    size, whole = 0, False
-    file: BinaryIO = await asyncio.to_thread(_opened, into)
-    try:
-        async for piece in answer.aiter_bytes(65_536):
-            size += len(piece)
-            if size > max_bytes:
-                raise FetchError(f"the file is larger than the {max_bytes // 1_000_000} MB that are set")
-            await asyncio.to_thread(file.write, piece)
-        whole = True
-    finally:
-        await asyncio.to_thread(_closed, file, into, whole)
-
-
-def _opened(path: Path) -> BinaryIO:
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
-
-
-def _closed(file: BinaryIO, path: Path, whole: bool) -> None:  # noqa: FBT001 (for to_thread)
-    file.close()
-    if not whole:
-        path.unlink(missing_ok=True)

@@ -13,7 +13,7 @@ import aiohttp
 from discord import Client, DiscordException
 
 from channels.discord.errors import explained
-from channels.discord.seen import write_private
+from channels.storing import write_private
 
 MAX_COMMANDS = 100
 MAX_DESCRIPTION = 100

@@ -1,12 +1,13 @@
 """Up to where each chat has been heard, on disk, so that what came while nobody listened can be fetched."""
 
 import logging
-import os
 from collections import OrderedDict
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+
+from channels.storing import write_private
 
 MOST_CHATS = 500
 KEPT = timedelta(days=30)
@@ -113,14 +114,3 @@ class Seen:
 def snowflake(at: datetime) -> int:
     """The least id of what was made at that time."""
     return max(int(at.timestamp() * 1000) - _EPOCH_MS, 0) << 22
-
-
-def write_private(path: Path, text: str) -> None:
-    """Put a file in place of another at once, 0600, its folder 0700. Raises OSError."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.new")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)

@@ -1,15 +1,13 @@
 """Files of people, from Telegram's server to a path."""
 
-import asyncio
-import os
 from pathlib import Path
-from typing import BinaryIO
 
 import httpx
 from telegram import Bot
 from telegram.error import BadRequest, TelegramError
 
 from channels.channel import FetchError
+from channels.storing import store, too_large
 from channels.telegram.errors import send_error
 
 PUBLIC_LIMIT = "Telegram hands out files of up to 20 MB to bots"
@@ -22,7 +20,7 @@ async def fetched(bot: Bot, client: httpx.AsyncClient, ref: str, into: Path, *, 
         async with client.stream("GET", url) as answer:
             if answer.status_code != httpx.codes.OK:
                 raise FetchError(f"Telegram did not give the file out (HTTP {answer.status_code})")
-            await _store(answer, into, max_bytes)
+            await store(answer.aiter_bytes(65_536), into, max_bytes=max_bytes)
     except httpx.HTTPError as error:
         raise FetchError(f"the file could not be fetched from Telegram ({type(error).__name__})") from error
     except OSError as error:
@@ -40,38 +38,9 @@ async def _url_of(bot: Bot, ref: str, max_bytes: int) -> str:
     except TelegramError as error:
         raise FetchError(str(send_error(error))) from error
     if file.file_size is not None and file.file_size > max_bytes:
-        raise FetchError(_too_large(max_bytes))
+        raise FetchError(too_large(max_bytes))
     if not (file.file_path or "").startswith("http"):
         raise FetchError(
             "the Bot API server keeps the file where it cannot be fetched (it runs with --local)"
         )
     return file.file_path or ""
-
-
-async def _store(answer: httpx.Response, into: Path, max_bytes: int) -> None:
-    """Raises FetchError and OSError, after which there is no file."""
-    size, whole = 0, False
-    file: BinaryIO = await asyncio.to_thread(_opened, into)
-    try:
-        async for piece in answer.aiter_bytes(65_536):
-            size += len(piece)
-            if size > max_bytes:
-                raise FetchError(_too_large(max_bytes))
-            await asyncio.to_thread(file.write, piece)
-        whole = True
-    finally:
-        await asyncio.to_thread(_closed, file, into, whole)
-
-
-def _opened(path: Path) -> BinaryIO:
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
-
-
-def _closed(file: BinaryIO, path: Path, whole: bool) -> None:  # noqa: FBT001 (for to_thread)
-    file.close()
-    if not whole:
-        path.unlink(missing_ok=True)
-
-
-def _too_large(max_bytes: int) -> str:
-    return f"the file is larger than the {max_bytes // 1_000_000} MB that are set"

@@ -11,7 +11,7 @@ from pathlib import Path
 from telegram import Bot
 from telegram.error import BadRequest, TelegramError
 
-from channels.telegram.offset import write_private
+from channels.storing import write_private
 
 MAX_COMMANDS = 100
 MAX_DESCRIPTION = 256

@@ -2,11 +2,12 @@
 
 import json
 import logging
-import os
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+
+from channels.storing import write_private
 
 STALE = timedelta(days=6)
 """After a week without updates Telegram numbers them anew, perhaps lower: an older offset is worthless."""
@@ -84,14 +85,3 @@ class OffsetFile:
         """Raises OSError, after which the file is as it was."""
         line = {"bot_id": self._bot_id, "last_update_id": last_update_id, "at": now.isoformat()}
         write_private(self.path, json.dumps(line))
-
-
-def write_private(path: Path, text: str) -> None:
-    """Put a file in place of another at once, 0600, its folder 0700. Raises OSError."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.new")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)

@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
 
-from channels.message import Attachment, FileKind
+from channels.kinds import kind_of
+from channels.message import Attachment
 from gateway.http.requests import ChatBody, File, chat_body, form_of, worded
 from gateway.http.rules import HttpRules
 from gateway.http.wiring import Attachments
@@ -53,7 +54,7 @@ async def beside_of(files: Sequence[Raw], attachments: Attachments | None) -> Be
     for file in files:
         ref = await attachments.store(file.name, file.mime, file.data)
         stored.append(
-            Attachment(kind=_kind(file.mime), ref=ref, name=file.name, mime=file.mime, size=len(file.data))
+            Attachment(kind=kind_of(file.mime), ref=ref, name=file.name, mime=file.mime, size=len(file.data))
         )
     return Beside(files=tuple(stored))
 
@@ -100,15 +101,3 @@ def _name(text: str | None) -> str:
 def _mime(text: str | None) -> str:
     kind = (text or "").partition(";")[0].strip().lower()
     return kind if _MIME.fullmatch(kind) else "application/octet-stream"
-
-
-def _kind(mime: str) -> FileKind:
-    match mime.partition("/")[0]:
-        case "image":
-            return "image"
-        case "audio":
-            return "audio"
-        case "video":
-            return "video"
-        case _:
-            return "document"

@@ -9,7 +9,7 @@ from pathlib import Path
 import filetype
 
 from agents.tools.reading import looks_binary
-from channels.message import FileKind
+from channels.kinds import kind_of
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 PDF = "application/pdf"
@@ -44,19 +44,6 @@ def mime_of(path: Path, name: str) -> str:
     if found:
         return _ALIASES.get(found, found)
     return _text(head, name) if _is_text(head) else UNKNOWN
-
-
-def kind_of(mime: str) -> FileKind:
-    """How platforms would show it."""
-    match mime.partition("/")[0]:
-        case "image":
-            return "image"
-        case "audio":
-            return "audio"
-        case "video":
-            return "video"
-        case _:
-            return "document"
 
 
 def is_text(mime: str) -> bool:

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from channels.kinds import kind_of
 from channels.message import OutboundFile
-from gateway.media.kinds import kind_of
 from gateway.media.store import Stored
 from sessions.entries import Entry, Said
 from sessions.key import SessionKey

@@ -10,10 +10,10 @@ from pathlib import Path
 from agents.paths import problem
 from agents.tools.framing import framed, neutral
 from channels.channel import Channel, FetchError
+from channels.kinds import kind_of
 from channels.message import Attachment, FileKind, InboundMessage
 from gateway.media.documents import Documents, Unread, is_document
 from gateway.media.hearing import OFF, Hearing, NotHeard
-from gateway.media.kinds import kind_of
 from gateway.media.pictures import NotShown, Shown, shown
 from gateway.media.settings import MediaSettings
 from gateway.media.store import Store, Stored, described, sized

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.media.kinds import DOCX, LONGEST_NAME, kind_of, mime_of, safe_name
+from channels.kinds import kind_of
+from gateway.media.kinds import DOCX, LONGEST_NAME, mime_of, safe_name
 from tests.fakes.files import MP3, OGG, ZIP, docx, pdf, picture
 
 HTML = b"<!-- a page -->\n<!DOCTYPE html><title>x</title>"

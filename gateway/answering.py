@@ -3,18 +3,21 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
 from typing import TypeAlias
 
 from agents.recovery import left_of
 from agents.silent import audible
 from agents.tools.approval import Approve
+from agents.turn import OnEvent
 from channels.channel import Channel
 from channels.message import Address, InboundMessage
-from gateway.admission import Admission, Door
+from gateway.admission import Door
 from gateway.ends import Ends
 from gateway.heard_turns import HeardTurns
 from gateway.inbox import End
+from gateway.lanes import unbroken
 from gateway.mailbox import Item, Mailbox, text_of
 from gateway.media import Taken
 from gateway.media.sending import Outgoing, Sending
@@ -86,128 +89,121 @@ class Answering:
         running.cause = cause
         return self._stop(key)
 
-    async def again(self, item: Item, admission: Admission, box: Mailbox, session_id: str) -> None:
+    async def again(self, item: Item, box: Mailbox, session_id: str) -> None:
         """Take up a turn that an earlier process began."""
         if not self._ends.open(item.id):
             return
         try:
-            left = left_of(await self._entries(admission.key, session_id), item.id)
+            left = left_of(await self._entries(item.admission.key, session_id), item.id)
         except Refused as refused:
-            await self._ends.tell(item, admission, f"⚠️ {refused}", "failed")
+            await self._ends.tell(item, f"⚠️ {refused}", "failed")
             return
-        if not left.recorded:
-            await self.answer([item], admission, box)
+        if any(self._postman.posted(one) for one in left.ids):
+            await self._ends.done((item.id, *left.ids), "joined")  # answered as another's turn
+        elif not left.recorded:
+            await self.answer([item], box)
         elif left.answer is None:
-            await self.answer([item], admission, box, again=left.ids)
+            await self.answer([item], box, again=left.ids)
         else:
-            running = Running(items=[item], session_id=session_id, again=True)
-            await self._tell(running, admission, recorded(left.answer), again=left.ids)
+            running = Running(items=[item], session_id=session_id, again=left.ids)
+            await self._tell(running, recorded(left.answer))
 
     async def answer(
         self,
         items: Sequence[Item],
-        admission: Admission,
         box: Mailbox,
         *,
         text: str | None = None,
         again: tuple[str, ...] = (),
     ) -> None:
         """Answer the items as one message. `text` stands in for theirs; `again` are the ids of a turn whose
-        message is in the transcript already."""
-        running = Running(items=list(items), again=bool(again))
+        message is in the transcript already. Without their account, they wait for the next start."""
+        running, admission = Running(items=list(items), again=again), items[0].admission
         channel = self._postman.channel(items[0].message.address)
         if channel is None:
-            await self._ends.tell(items[0], admission, "", "dropped", ids=running.ids)
+            logger.error("%s is not there now; a message waits", items[0].message.address.channel)
             return
         self._running[admission.key] = running
         if admission.trust == "owner":
             self.last[admission.key] = items[0].message.address
         try:
             with self._outgoing.opened(admission.key, channel.traits.max_file_bytes) as running.slot:
-                await self._run(channel, running, admission, box, text=text, again=again)
+                await self._run(channel, running, box, text=text)
         except OSError as error:
             logger.critical("a turn cannot be written down (%s); it is made after a restart", error)
         finally:
             if self._running.get(admission.key) is running:
                 del self._running[admission.key]
 
-    async def _asked(
-        self, channel: Channel, running: Running, admission: Admission, box: Mailbox, *, text: str | None
-    ) -> Asked:
-        """Raises Refused when it is stopped while files are fetched."""
+    async def _run(self, channel: Channel, running: Running, box: Mailbox, *, text: str | None) -> None:
+        """The turn, which may be stopped, and then its end, which may not."""
+        async with AsyncExitStack() as stack:
+            try:
+                running.hears.append(await stack.enter_async_context(self._presence(channel, running)))
+                asked = await self._asked(channel, running, box, text=text)
+                reply = await self._while_alive(running, asked)
+            except asyncio.CancelledError:
+                ending = self._stopped(running, box)
+            except Refused as refused:
+                stopped = refused.code == "stopped"
+                ending = self._stopped(running, box) if stopped else self._failed(running, str(refused))
+            else:
+                ending = self._tell(running, reply)
+            await unbroken(_both(stack.aclose(), ending))
+
+    def _presence(self, channel: Channel, running: Running) -> AbstractAsyncContextManager[OnEvent]:
         first = running.items[0]
-        ids = running.ids
+        return presence(
+            channel,
+            first.message.address,
+            key=first.id,
+            reply_to=self._ends.reply_to(first),
+            types=first.admission.types,
+            shows=first.admission.shows and not self._ends.doubtful(first),
+            pieces=self._writer.growing(channel.traits),
+            on_shown=partial(self._ends.shown, first),
+            ids=self._ends.shown_ids(first),
+            verbose=self._verbose(first.admission.key),
+        )
+
+    async def _asked(self, channel: Channel, running: Running, box: Mailbox, *, text: str | None) -> Asked:
+        first, ids = running.items[0], running.ids
 
         async def steering() -> Sequence[User]:
-            return await self._joined(channel, running, admission, box)
+            return await self._joined(channel, running, box)
 
         async def begun(session_id: str) -> None:
             running.session_id = session_id
             await self._ends.begun(ids, session_id)
 
-        try:
-            parts = () if running.again else await self._parts(channel, running, running.items, text)
-        except asyncio.CancelledError as error:
-            raise Refused("Stopped.", code="stopped", status=409) from error
-        if running.again and first.message.attachments:
-            running.taint.note("files of the message")
         return Asked(
-            key=admission.key,
-            parts=parts,
+            key=first.admission.key,
+            parts=() if running.again else await self._parts(channel, running, running.items, text),
             sender=first.message.sender.id,
-            trust=admission.trust,
-            label=admission.label,
-            context="" if running.again else self._context(running, admission),
+            trust=first.admission.trust,
+            label=first.admission.label,
+            context=self._context(running),
             ids=ids,
             steering=steering,
             taint=running.taint,
-            approve=self._approving(admission.key, channel, first),
+            approve=self._approving(first.admission.key, channel, first),
             on_begin=begun,
-            again=running.again,
+            again=bool(running.again),
         )
 
-    def _context(self, running: Running, admission: Admission) -> str:
+    def _context(self, running: Running) -> str:
         """What stands before the message; others' words make the turn one with content from outside."""
-        message = running.items[0].message
-        told = self._door.context(message)
+        message, key = running.items[0].message, running.items[0].admission.key
+        told = "" if running.again else self._door.context(message)
         others = message.address.kind == "group" or message.asides
-        if told and (others or (message.quoted is not None and not message.quoted.own)):
+        if (told or running.again) and (others or (message.quoted is not None and not message.quoted.own)):
             running.taint.note("what others said in the chat")
+        if running.again and message.attachments:
+            running.taint.note("files of the message")
         prompt = self._door.system_prompt(message.address, message.sender)
-        if prompt and self._turns.is_new(admission.key):
+        if prompt and not running.again and self._turns.is_new(key):
             told = f"[About this chat, from the owner: {prompt}]\n{told}".rstrip()
         return told
-
-    async def _run(
-        self,
-        channel: Channel,
-        running: Running,
-        admission: Admission,
-        box: Mailbox,
-        *,
-        text: str | None,
-        again: tuple[str, ...],
-    ) -> None:
-        try:
-            async with presence(
-                channel,
-                running.items[0].message.address,
-                key=running.items[0].id,
-                reply_to=self._ends.reply_to(running.items[0]),
-                types=admission.types,
-                shows=admission.shows and not self._ends.doubtful(running.items[0]),
-                pieces=self._writer.growing(channel.traits),
-                on_shown=partial(self._ends.shown, running.items[0]),
-                ids=self._ends.shown_ids(running.items[0]),
-                verbose=self._verbose(admission.key),
-            ) as hear:
-                running.hears.append(hear)
-                asked = await self._asked(channel, running, admission, box, text=text)
-                reply = await self._while_alive(running, asked)
-        except Refused as refused:
-            await self._refused(refused, running, admission, again)
-        else:
-            await self._tell(running, admission, reply, again=again)
 
     async def _while_alive(self, running: Running, asked: Asked) -> str:
         """The turn's reply; a turn that gives no sign of life is ended. Raises Refused."""
@@ -223,41 +219,30 @@ class Answering:
             finally:
                 running.hears.clear()
 
-    async def _tell(
-        self, running: Running, admission: Admission, text: str, *, again: tuple[str, ...]
-    ) -> None:
-        said = audible(text)
-        sends = await self._sends(running, admission)
+    async def _tell(self, running: Running, text: str) -> None:
+        said, sends = audible(text), await self._sends(running)
         end: End = "answered" if said is not None or sends or running.told else "silent"
-        await self._ends.tell(
-            running.items[0],
-            admission,
-            running.noted(said or ""),
-            end,
-            ids=(*running.ids, *again),
-            sends=sends,
-        )
+        text = running.noted(said or "")
+        await self._ends.tell(running.items[0], text, end, ids=running.ids, sends=sends)
 
-    async def _sends(self, running: Running, admission: Admission) -> Sequence[Sending]:
+    async def _failed(self, running: Running, why: str) -> None:
+        text, sends = running.noted(f"⚠️ {why}"), await self._sends(running)
+        await self._ends.tell(running.items[0], text, "failed", ids=running.ids, sends=sends)
+
+    async def _sends(self, running: Running) -> Sequence[Sending]:
         """The files that go out with the answer, as the transcript has them."""
         if not running.may_send:
             return ()
         try:
-            entries = await self._entries(admission.key, running.session_id)
+            entries = await self._entries(running.items[0].admission.key, running.session_id)
         except Refused as refused:
             logger.error("files of an answer are not sent: %s", refused)  # noqa: TRY400 (the text says it)
             return ()
         return await asyncio.to_thread(self._outgoing.of, entries, running.items[0].id)
 
-    async def _refused(
-        self, refused: Refused, running: Running, admission: Admission, again: tuple[str, ...]
-    ) -> None:
-        first, ids = running.items[0], (*running.ids, *again)
-        if refused.code != "stopped":
-            text = running.noted(f"⚠️ {refused}")
-            sends = await self._sends(running, admission)
-            await self._ends.tell(first, admission, text, "failed", ids=ids, sends=sends)
-            return
+    async def _stopped(self, running: Running, box: Mailbox) -> None:
+        """It was ended by the person, by another message, for want of life, or by a shutdown."""
+        first = running.items[0]
         match running.cause:
             case None if self._draining():
                 return
@@ -266,29 +251,37 @@ class Answering:
                     f"⚠️ I stopped: for {self._stuck_seconds / 60:.0f} minutes there was no sign of life from "
                     "the model or a tool. Send it again, or begin afresh with /new."
                 )
-                await self._ends.tell(first, admission, text, "failed", ids=ids)
+                await self._ends.tell(first, text, "failed", ids=running.ids)
+            case "interrupt" if not await self._is_recorded(running):
+                box.back(running.items)  # nobody has read it: it is answered with what interrupted it
             case "interrupt":
-                await self._ends.tell(first, admission, "", "joined", ids=ids)
+                await self._ends.tell(first, "", "joined", ids=running.ids)
             case _:
                 said = audible(running.text) or ""
                 text = f"{said.rstrip()}\n\n*(stopped)*" if said.strip() else ""
-                await self._ends.tell(first, admission, text, "stopped", ids=ids)
+                await self._ends.tell(first, text, "stopped", ids=running.ids)
 
-    async def _joined(
-        self, channel: Channel, running: Running, admission: Admission, box: Mailbox
-    ) -> Sequence[User]:
+    async def _is_recorded(self, running: Running) -> bool:
+        """Whether its message stands in the transcript, so that the next turn sees it."""
+        first = running.items[0]
+        if not running.session_id:
+            return bool(running.again)
+        try:
+            return left_of(await self._entries(first.admission.key, running.session_id), first.id).recorded
+        except Refused:
+            return False
+
+    async def _joined(self, channel: Channel, running: Running, box: Mailbox) -> Sequence[User]:
         """What has come for the running turn, as it stands in the transcript."""
-        items = box.join(running.items[0])
+        items = [item for item in box.join(running.items[0]) if self._ends.open(item.id)]
         if not items:
             return ()
         running.items += items
-        asked = Asked(
-            key=admission.key,
-            parts=await self._parts(channel, running, items, None),
-            label=admission.label,
-            ids=tuple(item.id for item in items),
-        )
-        return (self._turns.user(asked),)
+        ids = tuple(item.id for item in items)
+        await self._ends.begun(ids, running.session_id)
+        admission = items[0].admission
+        parts = await self._parts(channel, running, items, None)
+        return (self._turns.user(Asked(key=admission.key, parts=parts, label=admission.label, ids=ids)),)
 
     async def _parts(
         self, channel: Channel, running: Running, items: Sequence[Item], text: str | None
@@ -298,3 +291,8 @@ class Answering:
         running.took(taken)
         told = "\n".join(part for part in (words, *[one.text for one in taken]) if part.strip())
         return (Text(text=told or WORDLESS), *[image for one in taken for image in one.images])
+
+
+async def _both(first: Awaitable[None], then: Awaitable[None]) -> None:
+    await first
+    await then

@@ -7,10 +7,8 @@ from typing import TypeVar
 
 from agents.clock import Clock
 from agents.conversation import in_thread
-from channels.message import Choice
-from gateway.admission import Admission
 from gateway.commands.table import Who
-from gateway.deliveries import Delivery, Part
+from gateway.deliveries import Delivery
 from gateway.inbox import End, Inbox
 from gateway.mailbox import Item
 from gateway.media.sending import Sending
@@ -47,26 +45,23 @@ class Ends:
     async def tell(
         self,
         item: Item,
-        admission: Admission,
         text: str,
         end: End,
         *,
         ids: Iterable[str] = (),
-        choices: tuple[tuple[Choice, ...], ...] = (),
         sends: Sequence[Sending] = (),
     ) -> None:
         """The text is shown, once, however often this is called for the item, and then the files. An empty
-        text takes away what a live view has shown. `ids` are the messages that end with it."""
-        message = item.message
+        text takes away what a live view has shown. `ids` are the messages that end with it. While their
+        account is not there, they wait for the next start."""
+        message, admission = item.message, item.admission
         channel = self._postman.channel(message.address)
         if channel is None:
-            logger.error("%s is no longer configured; an answer is lost", message.address.channel)
-            await self.done(item, "dropped", ids=ids)
+            logger.error("%s is not there now; an answer waits for the next start", message.address.channel)
+            if end == "expired":
+                await self.done((item.id, *ids), "dropped")
             return
         parts = self._writer.parts(text, channel.traits)
-        if choices and parts:
-            last = Part(text=parts[-1].text, plain=parts[-1].plain, choices=choices)
-            parts = (*parts[:-1], last)
         parts += tuple(part for one in sends for part in self._writer.file_parts(one, channel.traits))
         delivery = Delivery(
             key=item.id,
@@ -81,7 +76,7 @@ class Ends:
         except OSError as error:
             logger.critical("an answer cannot be written down (%s); it is made after a restart", error)
             return
-        await self.done(item, end, ids=ids)
+        await self.done((item.id, *ids), end)
         if admission.ack and admission.ack_goes:
             await courteous(channel.react(message.address, message.id, None))
 
@@ -110,9 +105,9 @@ class Ends:
         known = self._outbox.get(item.id)
         return known.shown if known else ()
 
-    async def done(self, item: Item, end: End, *, ids: Iterable[str] = ()) -> None:
-        """It has had its end."""
-        every = tuple(dict.fromkeys((item.id, *ids)))
+    async def done(self, ids: Iterable[str], end: End) -> None:
+        """They have had their end."""
+        every = tuple(dict.fromkeys(ids))
         try:
             await self._journal(lambda: self._inbox.done(every, end, self._clock()))
         except OSError as error:
@@ -131,6 +126,6 @@ class Ends:
         return await in_thread(self._executor, write)
 
 
-def who_of(admission: Admission) -> Who:
-    """Of which commands the sender may use."""
-    return "owner" if admission.trust == "owner" else "known"
+def who_of(item: Item) -> Who:
+    """Of which commands its sender may use."""
+    return "owner" if item.admission.trust == "owner" else "known"

@@ -94,6 +94,7 @@ def front(
     work = _work(gateway, ends, answering, preferences, clock)
     reception = Reception(
         inbox=inbox,
+        ends=ends,
         postman=postman,
         door=door,
         commands=gateway.commands,
@@ -104,13 +105,9 @@ def front(
         max_age=limits.replay_age,
         draining=lambda: gateway.draining,
     )
+    waking = _waking(gateway, answering, turns, postman, writer)
     return Front(
-        reception=reception,
-        postman=postman,
-        work=work,
-        journals=journals,
-        turns=turns,
-        waking=_waking(gateway, answering, turns, postman, writer),
+        reception=reception, postman=postman, work=work, journals=journals, turns=turns, waking=waking
     )
 
 
@@ -122,6 +119,7 @@ def _work(gateway: Gateway, ends: Ends, answering: Answering, preferences: Prefe
         lanes=gateway.lanes,
         clock=clock,
         preferences=preferences,
+        draining=lambda: gateway.draining,
     )
 
 

@@ -13,6 +13,18 @@ logger = logging.getLogger("clawd.lanes")
 T = TypeVar("T")
 
 
+async def unbroken(work: Awaitable[T]) -> T:
+    """The work to its end, which a cancellation neither stops nor outlives: what was asked for too late is
+    forgotten. For what is short and must not be left half done."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:
+            continue
+    return task.result()
+
+
 class Lane:
     """The turns of one session, in the order in which they came."""
 

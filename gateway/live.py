@@ -88,7 +88,8 @@ class LiveView:
             try:
                 await self._show()
             except SendError as error:
-                if not error.retryable:
+                unknown = error.ambiguous and not self._channel.traits.has_nonce
+                if unknown or not error.retryable:
                     logger.info("the live view ends: %s", error)
                     return
                 await self._pause(max(error.retry_after or 0, pace))

@@ -4,11 +4,15 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from agents.turn import Trust
-from channels.message import Address, InboundMessage
+from channels.message import Address, Edited, InboundMessage
 from channels.settings import Drop, QueueMode
 from gateway.commands.table import Typed
+
+if TYPE_CHECKING:
+    from gateway.admission import Admission
 
 LONG_PASTE = 4_000
 """A message of at least so many characters is taken for the first part of a paste that its app has cut."""
@@ -20,12 +24,12 @@ SUMMARY_CHARS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """An accepted message on its way to a turn. `typed` is set for one that is a command, `pressed` for one
-    that a button stands for."""
+    """An accepted message on its way to a turn, and how it was let in. `typed` is set for one that is a
+    command, `pressed` for one that a button stands for."""
 
     id: str
     message: InboundMessage
-    trust: Trust
+    admission: "Admission"
     at: datetime
     typed: Typed | None = None
     pressed: bool = False
@@ -85,7 +89,7 @@ class Mailbox:
                 return []
 
     def take(self) -> list[Item]:
-        """What the next turn answers: a command alone; else messages with one address and one standing."""
+        """What the next turn answers: a command alone; else messages of one person in one place."""
         self.ready_at = None
         if not self.items:
             return []
@@ -98,12 +102,17 @@ class Mailbox:
         """What may join the turn of that message now; nothing unless this queue steers."""
         return self._fitting(running) if self.settings.mode == "steer" else []
 
-    def change(self, message_id: str, address: Address, text: str) -> bool:
-        """A message that still waits was edited by its sender; False when it does not wait."""
+    def back(self, items: Sequence[Item]) -> None:
+        """They were taken and not answered: they stand in front again."""
+        self.items.extendleft(reversed(items))
+
+    def change(self, event: Edited) -> bool:
+        """A message that still waits was edited by its sender; False when no such message waits."""
         for place, item in enumerate(self.items):
             message = item.message
-            if message.id == message_id and message.address == address and item.typed is None:
-                self.items[place] = replace(item, message=replace(message, text=text))
+            same = (message.id, message.address, message.sender.id)
+            if same == (event.id, event.address, event.sender.id) and item.typed is None:
+                self.items[place] = replace(item, message=replace(message, text=event.text))
                 return True
         return False
 
@@ -132,7 +141,12 @@ class Mailbox:
 
 
 def _fits(item: Item, first: Item) -> bool:
-    return item.typed is None and item.message.address == first.message.address and item.trust == first.trust
+    """Whether both are of one person, in one place and of one standing: a turn has one sender."""
+    return item.typed is None and _speaker(item) == _speaker(first)
+
+
+def _speaker(item: Item) -> tuple[Address, str, Trust]:
+    return item.message.address, item.message.sender.id, item.admission.trust
 
 
 def _short(item: Item) -> bool:

@@ -14,6 +14,7 @@ from agents.conversation import in_thread
 from channels.channel import Channel, SendError
 from channels.message import Address, OutboundMessage
 from gateway.deliveries import Delivery, Part
+from gateway.lanes import unbroken
 from gateway.outbox import Outbox
 
 REPEATED = "(possibly repeated)"
@@ -23,7 +24,6 @@ RESERVED = 20
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
 
 Chat: TypeAlias = tuple[str, str, str]
-OnDead: TypeAlias = Callable[[Delivery, SendError | None], None]
 T = TypeVar("T")
 
 logger = logging.getLogger("clawd.outbox")
@@ -44,8 +44,8 @@ class _GivenUp(Exception):
 
 
 class Postman:
-    """`on_dead` hears of every delivery that is given up. Cancelling nothing loses nothing: what is not sent
-    stands in the outbox, and `replay` takes it up again."""
+    """What is not sent stands in the outbox, and `replay` takes it up again; what is given up stays listed
+    there as a dead letter."""
 
     def __init__(
         self,
@@ -54,13 +54,11 @@ class Postman:
         executor: Executor,
         clock: Clock,
         pace: Pace,
-        on_dead: OnDead = lambda *_: None,
     ) -> None:
         self._outbox = outbox
         self._executor = executor
         self._clock = clock
         self._pace = pace
-        self._on_dead = on_dead
         self._channels: dict[tuple[str, str], Channel] = {}
         self._queues: dict[Chat, deque[Delivery]] = {}
         self._workers: dict[Chat, asyncio.Task[None]] = {}
@@ -86,11 +84,13 @@ class Postman:
 
     async def post(self, delivery: Delivery) -> bool:
         """Return when it is on disk and queued; False when its key had been posted before. Raises OSError."""
+        return await unbroken(self._post(delivery))
+
+    async def _post(self, delivery: Delivery) -> bool:
         known = await self._journal(lambda: self._outbox.add(delivery))
-        if known is None:
-            return False
-        self._queue(known)
-        return True
+        if known is not None:
+            self._queue(known)
+        return known is not None
 
     async def revive(self, key: str) -> bool:
         """Try a dead letter again; False when there is none of that key. Raises OSError."""
@@ -146,11 +146,9 @@ class Postman:
             await self._tidy(delivery)
             await self._journal(lambda: self._outbox.done(delivery.key, self._clock()))
         except _GivenUp as error:
-            cause = error.__cause__ if isinstance(error.__cause__, SendError) else None
             why = str(error)
             logger.error("an answer to %s was not delivered: %s", delivery.address.channel, why)  # noqa: TRY400
             await self._journal(lambda: self._outbox.dead(delivery.key, why, self._clock()))
-            self._on_dead(delivery, cause)
         except OSError as error:
             logger.critical("the outbox cannot be written (%s); this answer is sent after a restart", error)
 

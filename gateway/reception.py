@@ -15,7 +15,8 @@ from channels.message import ChatChanged, Edited, Inbound, InboundMessage, Press
 from gateway.admission import Admission, Door
 from gateway.commands.obey import Commands
 from gateway.deliveries import Delivery
-from gateway.inbox import Accepted, End, Inbox, event_id
+from gateway.ends import Ends
+from gateway.inbox import Accepted, Inbox, event_id
 from gateway.mailbox import Item
 from gateway.postman import Postman
 from gateway.presence import courteous
@@ -36,6 +37,7 @@ class Reception:
         self,
         *,
         inbox: Inbox,
+        ends: Ends,
         postman: Postman,
         door: Door,
         commands: Commands,
@@ -47,6 +49,7 @@ class Reception:
         draining: Callable[[], bool],
     ) -> None:
         self._inbox = inbox
+        self._ends = ends
         self._postman = postman
         self._door = door
         self._commands = commands
@@ -89,13 +92,14 @@ class Reception:
             if isinstance(accepted.event, InboundMessage) and not self._postman.posted(accepted.id):
                 await self._resume(accepted, accepted.event, now)
             else:
-                await self._done(accepted, "answered", now)
+                await self._ends.done([accepted.id], "answered")
         return len(left)
 
     async def settled(self) -> None:
-        """Until nothing that was received is on its way to its queue."""
+        """Until nothing that was received is on its way to its queue, or done beside it."""
         while self._tasks:
             await asyncio.wait(self._tasks)
+        await self._work.settled()
 
     async def _message(self, channel: Channel, message: InboundMessage) -> None:
         typed = self._commands.form(message.text)
@@ -110,24 +114,21 @@ class Reception:
             return  # the next start takes up what comes while clawd shuts down
         item = self._item(accepted, message, admission)
         if typed is not None and typed.command.control:
-            self._spawn(self._work.obey(item, admission))
+            self._work.control(item)
         else:
-            unread = self._work.put(item, admission)
-            self._spawn(self._taken(channel, item, admission, unread))
+            self._spawn(self._taken(channel, item, self._work.put(item)))
 
-    async def _taken(
-        self, channel: Channel, item: Item, admission: Admission, unread: Sequence[Item]
-    ) -> None:
+    async def _taken(self, channel: Channel, item: Item, unread: Sequence[Item]) -> None:
         for one in unread:
             await self._work.drop(one)
-        if admission.ack:
-            await courteous(channel.react(item.message.address, item.message.id, admission.ack))
+        if item.admission.ack:
+            await courteous(channel.react(item.message.address, item.message.id, item.admission.ack))
 
     def _item(self, accepted: Accepted, message: InboundMessage, admission: Admission) -> Item:
         return Item(
             id=accepted.id,
             message=message,
-            trust=admission.trust,
+            admission=admission,
             at=accepted.at,
             typed=self._commands.form(message.text),
             pressed=message.id.startswith(PRESS),
@@ -159,14 +160,11 @@ class Reception:
         item = self._item(accepted, message, admission)
         if admission.kind != "admitted":
             logger.warning("a message of before the restart is left: %s no longer admits it", admission.rule)
-            await self._done(accepted, "dropped", now)
+            await self._ends.done([accepted.id], "dropped")
         elif now - accepted.at > self._max_age:
-            await self._work.expire(item, admission)
+            await self._work.expire(item)
         else:
-            await self._work.resume(item, admission, accepted.session_id)
-
-    async def _done(self, accepted: Accepted, end: End, now: datetime) -> None:
-        await self._journal(lambda: self._inbox.done([accepted.id], end, now))
+            await self._work.resume(item, accepted.session_id)
 
     def _spawn(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work, name="receive")

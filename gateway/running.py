@@ -20,7 +20,8 @@ class Running:
     its present answer has said so far.
 
     `told` is what the person is to hear beside the answer, `taint` what has come in from outside, `slot` the
-    place for files that go out. `session_id` is known once it has begun; `again`: in an earlier process.
+    place for files that go out. `session_id` is known once it has begun; `again` are the messages of one
+    that had begun in an earlier process.
     """
 
     items: list[Item]
@@ -32,16 +33,17 @@ class Running:
     taint: Taint = field(default_factory=Taint)
     slot: Slot | None = None
     session_id: str = ""
-    again: bool = False
+    again: tuple[str, ...] = ()
 
     @property
     def ids(self) -> tuple[str, ...]:
-        return tuple(item.id for item in self.items)
+        """All accepted messages that it answers."""
+        return tuple(dict.fromkeys((*(item.id for item in self.items), *self.again)))
 
     @property
     def may_send(self) -> bool:
         """Whether files may go out with its answer."""
-        return bool(self.session_id) and (self.again or (self.slot is not None and self.slot.count > 0))
+        return bool(self.session_id) and (bool(self.again) or (self.slot is not None and self.slot.count > 0))
 
     def took(self, taken: Sequence[Taken]) -> None:
         """Files have come in with its messages."""

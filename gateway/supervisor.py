@@ -88,9 +88,11 @@ class Supervisor:
     async def change(self, wanted: Mapping[Name, Make], changed: Collection[Name]) -> None:
         """Other settings: accounts that are gone end, new and changed ones begin; nobody else notices."""
         for name in [*self._kept]:
-            if name not in wanted or name in changed:
+            if name not in wanted:
                 await self.remove(name)
         for name, make in wanted.items():
+            if name in changed:
+                await self.remove(name)
             if name not in self._kept:
                 self.add(name, make)
 

@@ -2,22 +2,24 @@
 
 import asyncio
 import logging
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from agents.clock import Clock
 from channels.message import Edited
-from gateway.admission import Admission
 from gateway.answering import Answering
 from gateway.commands.obey import Commands, FirstText
 from gateway.commands.table import Typed
 from gateway.ends import Ends, who_of
+from gateway.inbox import End
 from gateway.lanes import Lanes
 from gateway.mailbox import Item, Mailbox
 from gateway.preferences import Preferences
 from gateway.views import Refused
 from sessions.key import SessionKey
 
+BROKEN = "Something went wrong inside clawd. The log says what it was."
 RESTART = "restart"
 COMMAND = "command"
 """Stands in the inbox for a session's id: the message was a command, and was being obeyed."""
@@ -38,6 +40,7 @@ class Work:
         lanes: Lanes,
         clock: Clock,
         preferences: Preferences,
+        draining: Callable[[], bool],
     ) -> None:
         self._answering = answering
         self._ends = ends
@@ -45,106 +48,148 @@ class Work:
         self._lanes = lanes
         self._clock = clock
         self._preferences = preferences
+        self._draining = draining
         self._boxes: dict[SessionKey, Mailbox] = {}
-        self._admissions: dict[str, Admission] = {}
-        self._timers: set[asyncio.Task[None]] = set()
+        self._timers: dict[SessionKey, asyncio.Task[None]] = {}
+        self._beside: set[asyncio.Task[None]] = set()
 
-    def put(self, item: Item, admission: Admission) -> list[Item]:
+    def put(self, item: Item) -> list[Item]:
         """Queue it; its turn begins when it is its time. Those that are not going to be read because of it
         are to be given to `drop`."""
-        key, box = admission.key, self._box(admission)
-        self._admissions[item.id] = admission
+        key, box = item.admission.key, self._box(item)
         unread = box.put(item)
         if box.settings.mode == "interrupt" and item.typed is None:
             self._answering.end(key, "interrupt")
-        wait = (box.ready_at - self._clock()).total_seconds() if box.ready_at else 0
-        if wait > 0:
-            timer = asyncio.create_task(self._later(key, wait), name="debounce")
-            self._timers.add(timer)
-            timer.add_done_callback(self._timers.discard)
-        else:
-            self._lanes.submit(key, partial(self._next, key))
+        self._go_on(key, box)
         return unread
 
-    async def obey(self, item: Item, admission: Admission) -> None:
-        """Obey a command. A control command comes here at once, whatever runs in its session."""
+    def control(self, item: Item) -> None:
+        """Obey a control command at once, whatever runs in its session."""
+        task = asyncio.create_task(self.obey(item), name="control")
+        self._hold(task)
+        task.add_done_callback(partial(self._ended, [item]))
+
+    async def settled(self) -> None:
+        """Until nothing is done beside the lanes."""
+        while self._beside:
+            await asyncio.wait(self._beside)
+
+    async def obey(self, item: Item) -> None:
+        """Obey a command."""
         if item.typed is None:
             return
         try:
-            self._commands.check(item.typed, who=who_of(admission))
+            self._commands.check(item.typed, who=who_of(item))
             await self._ends.begun([item.id], COMMAND)
-            said = await self._said(item.typed, admission)
+            said = await self._said(item, item.typed)
         except Refused as refused:
-            await self._ends.tell(item, admission, str(refused), "failed")
+            await self._ends.tell(item, str(refused), "failed")
         except OSError as error:
             logger.critical("a command cannot be written down (%s); it is obeyed after a restart", error)
         else:
             if isinstance(said, FirstText):
-                await self._answering.answer([item], admission, self._box(admission), text=said.text)
+                await self._answering.answer([item], self._box(item), text=said.text)
             elif item.typed.command.name != RESTART:  # its end is told by the next start
-                await self._ends.tell(item, admission, said, "obeyed")
+                await self._ends.tell(item, said, "obeyed")
 
-    async def _said(self, typed: Typed, admission: Admission) -> str | FirstText:
-        if typed.command.name == "stop" and self._answering.end(admission.key, "stop"):
+    async def _said(self, item: Item, typed: Typed) -> str | FirstText:
+        key = item.admission.key
+        if typed.command.name == "stop" and self._answering.end(key, "stop"):
             return "Stopped."
-        return await self._commands.obey(typed, admission.key, who=who_of(admission))
+        return await self._commands.obey(typed, key, who=who_of(item))
 
     def edited(self, event: Edited) -> bool:
         """Whether the message still waited, and now has its new text."""
-        return any(box.change(event.id, event.address, event.text) for box in self._boxes.values())
+        return any(box.change(event) for box in self._boxes.values())
 
-    async def resume(self, item: Item, admission: Admission, session_id: str) -> None:
+    async def resume(self, item: Item, session_id: str) -> None:
         """Take up a message of an earlier process, in its session's lane."""
         if session_id == COMMAND and item.typed is not None and item.typed.command.name == RESTART:
-            await self._ends.tell(item, admission, "clawd was restarted and runs again.", "obeyed")
+            await self._ends.tell(item, "clawd was restarted and runs again.", "obeyed")
         elif session_id == COMMAND:
             text = "⚠️ clawd was restarted while it obeyed this. See whether it was done, then send it again."
-            await self._ends.tell(item, admission, text, "failed")
+            await self._ends.tell(item, text, "failed")
         elif session_id:
-            work = partial(self._answering.again, item, admission, self._box(admission), session_id)
-            self._lanes.submit(admission.key, work)
+            work = partial(self._answering.again, item, self._box(item), session_id)
+            task = self._lanes.submit(item.admission.key, work)
+            task.add_done_callback(partial(self._ended, [item]))
         else:
-            for unread in self.put(item, admission):
+            for unread in self.put(item):
                 await self.drop(unread)
 
-    async def expire(self, item: Item, admission: Admission) -> None:
+    async def expire(self, item: Item) -> None:
         hours = (self._clock() - item.at).total_seconds() / 3600
         text = f"⚠️ clawd stopped before it read this, {hours:.1f} h ago. Send it again if it still matters."
-        await self._ends.tell(item, admission, text, "expired")
+        await self._ends.tell(item, text, "expired")
+
+    async def drop(self, item: Item) -> None:
+        """It is not read, and its sender hears so."""
+        cap = self._box(item).settings.cap
+        text = f"⚠️ More than {cap} messages are waiting; this was not read. Send it again later."
+        await self._ends.tell(item, text, "dropped")
 
     @property
     def waiting(self) -> int:
         """Messages that no turn has taken yet."""
         return sum(len(box.items) for box in self._boxes.values())
 
-    def _box(self, admission: Admission) -> Mailbox:
+    def _box(self, item: Item) -> Mailbox:
         """Its queue, as the settings and the person want it now."""
-        box = self._boxes.setdefault(admission.key, Mailbox(settings=admission.queue))
-        chosen = self._preferences.of(admission.key).queue
-        box.settings = replace(admission.queue, mode=chosen) if chosen else admission.queue
+        queue, key = item.admission.queue, item.admission.key
+        box = self._boxes.setdefault(key, Mailbox(settings=queue))
+        chosen = self._preferences.of(key).queue
+        box.settings = replace(queue, mode=chosen) if chosen else queue
         return box
 
-    async def _later(self, key: SessionKey, seconds: float) -> None:
+    def _go_on(self, key: SessionKey, box: Mailbox) -> None:
+        """See to it that what waits is taken: now, or when nobody has written for a moment."""
+        if timer := self._timers.pop(key, None):
+            timer.cancel()
+        wait = (box.ready_at - self._clock()).total_seconds() if box.ready_at else 0
+        if wait > 0:
+            self._timers[key] = asyncio.create_task(self._later(key, box, wait), name="debounce")
+            return
+        taken: list[Item] = []
+        task = self._lanes.submit(key, partial(self._next, box, taken))
+        task.add_done_callback(partial(self._ended, taken))
+        task.add_done_callback(lambda _: self._look_again(key, box))
+
+    async def _later(self, key: SessionKey, box: Mailbox, seconds: float) -> None:
         await asyncio.sleep(seconds)
-        self._lanes.submit(key, partial(self._next, key))
+        del self._timers[key]
+        self._go_on(key, box)
 
-    async def _next(self, key: SessionKey) -> None:
+    async def _next(self, box: Mailbox, taken: list[Item]) -> None:
         """The session's next turn, if something waits and nobody is still writing."""
-        box = self._boxes.get(key)
-        if box is None or (box.ready_at is not None and box.ready_at > self._clock()):
+        if box.ready_at is not None and box.ready_at > self._clock():
             return
-        items = box.take()
-        admissions = [self._admissions.pop(item.id) for item in items]
-        if not items:
-            return
-        if items[0].typed is not None:
-            await self.obey(items[0], admissions[0])
-        else:
-            await self._answering.answer(items, admissions[0], box)
+        taken += [item for item in box.take() if self._ends.open(item.id)]
+        if taken and taken[0].typed is not None:
+            await self.obey(taken[0])
+        elif taken:
+            await self._answering.answer(taken, box)
 
-    async def drop(self, item: Item) -> None:
-        """It is not read, and its sender hears so."""
-        admission = self._admissions.pop(item.id)
-        cap = self._box(admission).settings.cap
-        text = f"⚠️ More than {cap} messages are waiting; this was not read. Send it again later."
-        await self._ends.tell(item, admission, text, "dropped")
+    def _look_again(self, key: SessionKey, box: Mailbox) -> None:
+        """Nothing is left behind by a turn that was stopped before it began, or that left some waiting."""
+        if box.items and key not in self._timers and not self._draining():
+            self._go_on(key, box)
+
+    def _ended(self, items: Sequence[Item], task: "asyncio.Task[None]") -> None:
+        """What ended otherwise than it should is told too; a shutdown leaves it to the next start."""
+        if not items or self._draining():
+            return
+        end: End
+        if task.cancelled():
+            text, end = "Stopped before it was done.", "stopped"
+        elif error := task.exception():
+            if not isinstance(error, Refused):
+                logger.critical("a command failed unexpectedly", exc_info=error)
+            text, end = f"⚠️ {error if isinstance(error, Refused) else BROKEN}", "failed"
+        else:
+            return
+        ids = [item.id for item in items]
+        self._hold(asyncio.create_task(self._ends.tell(items[0], text, end, ids=ids)))
+
+    def _hold(self, task: "asyncio.Task[None]") -> None:
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)

@@ -123,6 +123,7 @@ class Street:
         await self.front.reception.settled()
         while self.house.gateway.lanes.running:
             await self.house.gateway.lanes.drain(30)
+            await self.front.reception.settled()
         await self.front.postman.settled()
 
 
@@ -160,6 +161,7 @@ async def street(
         if replay:
             await made.reception.replay()
         yield scene
+        house.gateway.draining = True
         await house.gateway.lanes.drain(0)
         await made.postman.drain(0)
         inbox.close()

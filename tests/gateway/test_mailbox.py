@@ -8,9 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.turn import Trust
+from gateway.admission import Admission
 from gateway.commands.table import TABLE, Typed
 from gateway.mailbox import LONG_PASTE, PASTE_WAIT, Item, Mailbox, QueueSettings, text_of
+from sessions.key import SessionKey
 from tests.gateway.strategies import AT, message
+
+MAIN = SessionKey(agent="main", kind="main")
 
 
 def item(
@@ -26,7 +30,7 @@ def item(
     return Item(
         id=f"m{number}",
         message=replace(said, address=replace(said.address, chat=chat)),
-        trust=trust,
+        admission=Admission(kind="admitted", rule="test", key=MAIN, trust=trust),
         at=AT + timedelta(seconds=at),
         typed=Typed(command=TABLE[4], rest="") if command else None,
     )
@@ -73,7 +77,7 @@ def test_every_item_is_taken_once_or_told_unread(
 
 def _checked(turn: list[Item], mode: str) -> list[str]:
     if turn:
-        assert len({(one.message.address, one.trust) for one in turn}) == 1
+        assert len({(one.message.address, one.message.sender, one.admission.trust) for one in turn}) == 1
         assert len(turn) == 1 or (mode != "followup" and all(one.typed is None for one in turn))
     return [one.id for one in turn]
 

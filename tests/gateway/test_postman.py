@@ -33,7 +33,10 @@ class Post:
     channel: FakeChannel
     clock: FakeClock
     slept: list[float] = field(default_factory=list)
-    dead: list[str] = field(default_factory=list)
+
+    @property
+    def dead(self) -> list[str]:
+        return [one.key for one in self.outbox.dead_letters()]
 
 
 @asynccontextmanager
@@ -43,7 +46,6 @@ async def post(
     clock, channel = FakeClock(), channel or FakeChannel()
     outbox = Outbox.open(folder / "outbox.jsonl", now=clock())
     slept: list[float] = []
-    dead: list[str] = []
 
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
@@ -55,11 +57,10 @@ async def post(
             executor=executor,
             clock=clock,
             pace=Pace(max_age=timedelta(minutes=60), jitter=lambda: 1.0, sleep=sleep),
-            on_dead=lambda one, _: dead.append(one.key),
         )
         if attach:
             postman.attach(channel)
-        yield Post(postman, outbox, channel, clock, slept, dead)
+        yield Post(postman, outbox, channel, clock, slept)
         await postman.drain(0)
         outbox.close()
 

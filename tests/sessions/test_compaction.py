@@ -24,6 +24,7 @@ from sessions.limits import Limits, tokens_of, used_tokens
 from sessions.messages import Assistant, Message, Text, Thinking, ToolResult, Usage, User
 from sessions.pruning import plan
 from sessions.settings import CompactionSettings, PruningSettings
+from sessions.strict import strict
 from tests.sessions.making import AT, assistant, call, chain, open_case, outline, result, user
 from tests.sessions.strategies import histories
 
@@ -248,24 +249,29 @@ def test_two_compactions_keep_or_summarise_everything(
 ) -> None:
     bodies = [e.body for e in entries if not isinstance(e.body, Compacted)]
     entries = chain(bodies)
-    everything = set(map(repr, messages_of(entries)))
+    everything = _told(messages_of(entries))
     first = find_cut(entries, first_keep)
     if first is None:
         return
-    summarised = set(map(repr, cut_part(entries, first).messages))
+    summarised = _told(cut_part(entries, first).messages)
     more = [e.body for e in later if not isinstance(e.body, Compacted)]
     entries = chain([*bodies, compacted(first, "first", tokens_before=1), *more])
     second = find_cut(entries, second_keep)
     if second is None:
         return
     part = cut_part(entries, second)
-    summarised |= set(map(repr, part.messages))
-    kept = set(map(repr, kept_after(entries, second)))
+    summarised |= _told(part.messages)
+    kept = _told(kept_after(entries, second))
 
     assert part.earlier == "first"
     assert {text for text in everything if "Interrupted" not in text and "no output" not in text} <= (
         summarised | kept
     )
+
+
+def _told(messages: Sequence[Message]) -> set[str]:
+    """The messages with calls and results as text, which a refused pairing makes of them at some time."""
+    return set(map(repr, strict(messages, everything=True)))
 
 
 def _is_summary(message: Message) -> bool:

@@ -1,5 +1,6 @@
 """From an update of the Bot API to what the gateway hears of."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -38,6 +39,7 @@ GENERAL = "1"
 """The topic of a forum that is always there. It is not named when sending, only when typing."""
 
 _GONE = ("left", "kicked")
+_LINKED = re.compile(r"/start [A-Za-z0-9_-]{1,64}")
 
 
 def to_inbound(update: Update, me: Me, *, now: datetime) -> list[Inbound]:
@@ -259,7 +261,10 @@ def _named(message: Message, me: Me) -> _Named:
 
 
 def _for_us(text: str, me: Me) -> str:
-    """A command without our name on it: `/new@our_bot` and `@our_bot /new` are `/new`."""
+    """A command without our name on it: `/new@our_bot` and `@our_bot /new` are `/new`. What a link to the bot
+    carries behind `/start`, its reader has not written."""
+    if _LINKED.fullmatch(text):
+        return "/start"
     name = f"@{me.username}".lower()
     head, blank, rest = text.partition(" ")
     if head.lower() == name and rest.lstrip().startswith("/"):

@@ -22,14 +22,14 @@ class Person:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bot:
     """Whose token it is. `problems` keep it from working as it is set, each with what to do; `notes` matter
-    to some. `where` is how a person finds it, `invite` the address that lets it into a server, `owner` who
-    made it: each where the platform has such a thing."""
+    to some. `start` is the beginning of a link that sends it a word of ours, `invite` the address that lets
+    it into a server, `owner` who made it: each where the platform has such a thing."""
 
     id: str
     name: str
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    where: str = ""
+    start: str = ""
     invite: str = ""
     owner: Person | None = None
 

@@ -1,7 +1,7 @@
 """The platforms whose accounts are a bot and its token: one row each."""
 
 import re
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -14,14 +14,14 @@ from gateway.cli.channel_asking import Bot, Person
 from gateway.views import Refused
 
 Look: TypeAlias = Callable[[str, str, AccountSettings], Coroutine[Any, Any, Bot]]
-NextWriter: TypeAlias = Callable[[str, str, Collection[str]], Coroutine[Any, Any, Person]]
+Claimant: TypeAlias = Callable[[str, str, str], Coroutine[Any, Any, Person]]
 BotAccount: TypeAlias = TelegramAccount | DiscordAccount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
     """`shape`: how a token looks; `origin`: where a person gets it. `look` asks a server with a token, going
-    by the account's settings; `next_writer` waits for somebody to write, where that can be heard here."""
+    by the account's settings; `claimant` waits for who sends the bot a code, where that can be heard here."""
 
     name: str
     title: str
@@ -29,7 +29,7 @@ class Platform:
     origin: str
     account: type[BotAccount]
     look: Look
-    next_writer: NextWriter | None = None
+    claimant: Claimant | None = None
 
     def accepts(self, token: str) -> bool:
         """Whether it looks like a token; whether it is one, the platform knows."""
@@ -43,7 +43,7 @@ _TELEGRAM = Platform(
     origin="BotFather (/newbot, or /mybots, your bot, API Token)",
     account=TelegramAccount,
     look=channel_telegram.look,
-    next_writer=channel_telegram.next_writer,
+    claimant=channel_telegram.claimant,
 )
 _DISCORD = Platform(
     name="discord",

@@ -1,7 +1,8 @@
-"""What Telegram says of a bot's token, and who writes to it. No update is confirmed to Telegram here."""
+"""What Telegram says of a bot's token, and who sends it a code. No update is confirmed to Telegram here."""
 
 import asyncio
-from collections.abc import Collection, Iterator
+import hmac
+from collections.abc import Iterator
 
 from channels.account import AccountSettings
 from gateway.cli.channel_asking import Bot, Person, TokenRefused, fetched, unexpected
@@ -27,24 +28,24 @@ async def look(server: str, token: str, settings: AccountSettings) -> Bot:
     )
     said = tuple(filter(None, [privacy_problem(me)]))
     groups = settings.group_policy == "open" or bool(settings.groups)
-    name = f"@{user.get('username')}"
+    name, home = f"@{user.get('username')}", f"https://t.me/{user.get('username')}"
     return Bot(
         id=str(me.id),
         name=name,
         problems=said if groups else (),
         notes=() if groups else tuple(f"for groups: {one}" for one in said),
-        where=f"{name} (https://t.me/{user.get('username')})",
+        start=f"{home}?start=",
     )
 
 
-async def next_writer(server: str, token: str, known: Collection[str]) -> Person:
-    """The next person who has written to the bot directly and is not known, waited for. What they wrote stays
-    with Telegram for the gateway. Raises Refused."""
+async def claimant(server: str, token: str, code: str) -> Person:
+    """Who sends the bot that code in a direct chat, waited for; by the link that holds it, or as a message.
+    What anybody wrote stays with Telegram for the gateway. Raises Refused."""
     wait = 0
     while True:
         told = await _asked(server, token, "getUpdates", {"timeout": wait, "limit": MOST})
         updates = [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
-        found = next((one for one in _writers(updates) if one.id not in known), None)
+        found = next((person for person, said in _said(updates) if proves(said, code)), None)
         if found is not None:
             return found
         if len(updates) >= MOST:
@@ -59,14 +60,26 @@ async def next_writer(server: str, token: str, known: Collection[str]) -> Person
             await asyncio.sleep(_AGAIN_SECONDS)
 
 
-def _writers(updates: list[JsonObject]) -> Iterator[Person]:
+def proves(said: str, code: str) -> bool:
+    """Whether a text is the code, alone or as Telegram's link sends it; compared in constant time."""
+    words = said.split()
+    given = words[1:] if words and words[0].lower() == "/start" else words
+    return hmac.compare_digest("".join(given).upper().encode(errors="replace"), code.encode())
+
+
+def _said(updates: list[JsonObject]) -> Iterator[tuple[Person, str]]:
+    """Direct messages of people, and who wrote them."""
     for update in updates:
         match update.get("message"):
-            case {"chat": {"type": "private"}, "from": {"id": int(number), "is_bot": False, **user}}:
+            case {
+                "chat": {"type": "private"},
+                "from": {"id": int(number), "is_bot": False, **user},
+                "text": str(text),
+            }:
                 names = (user.get("first_name"), user.get("last_name"))
                 name = " ".join(str(one) for one in names if one)
                 handle = f" (@{user['username']})" if user.get("username") else ""
-                yield Person(id=str(number), name=f"{name}{handle}")
+                yield Person(id=str(number), name=f"{name}{handle}"), text
 
 
 async def _asked(server: str, token: str, method: str, form: JsonObject | None = None) -> Json:

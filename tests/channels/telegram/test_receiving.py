@@ -159,6 +159,8 @@ def test_a_quoted_photo_is_described(world: World) -> None:
         ("/model@Clawd_Test_Bot opus", "/model opus"),
         ("@clawd_test_bot /new", "/new"),
         ("/new@other_bot", "/new@other_bot"),
+        ("/start K7QM2XPD", "/start"),
+        ("/start with two words", "/start with two words"),
         ("mail me@clawd_test_bot", "mail me@clawd_test_bot"),
     ],
 )

@@ -83,6 +83,12 @@ async def clawd(home: Home, *words: str, text: str = "") -> Told:
     return await command.end()
 
 
+async def shown_code(command: Command) -> str:
+    """That which makes its sender the owner."""
+    await command.until("Ctrl-C skips this.")
+    return command.said.partition("this message: ")[2].split()[0]
+
+
 def add(server: TelegramServer, *words: str) -> list[str]:
     return ["channels", "add", "telegram", "--api-base-url", server.url, *words]
 
@@ -118,16 +124,16 @@ async def test_a_bot_is_added_with_its_owner_and_every_comment_stays(
 ) -> None:
     text = "# mine\nmemory: {search: {provider: none}}  # no model\n\n# the end\n"
     home.config_file.write_text(text)
-    server.world.say(BEN, "who is this?", user=BEN)
-    server.world.say(ANNA, "hello")
-    waiting = len(server.world.updates)
+    command = await begun(home, *add(server))
+    await command.type(f"{TOKEN}\n")
+    server.world.say(ANNA, f"/start {await shown_code(command)}")
 
-    done = await clawd(home, *add(server), text=f"{TOKEN}\nn\ny\n")
+    done = await command.end()
 
     assert done.code == 0, done.out
     assert "@clawd_test_bot" in done.out
-    assert "Is this you: Ben, id 1002?" in done.out
-    assert "Is this you: Anna (@anna_a), id 1001?" in done.out
+    assert "The code came from Anna (@anna_a), id 1001." in done.out
+    assert "telegram:1001 is an owner" in done.out
     assert "gateway run" in done.out
     assert TOKEN not in done.out
     file = home.path / "credentials" / "telegram-default.token"
@@ -143,23 +149,55 @@ async def test_a_bot_is_added_with_its_owner_and_every_comment_stays(
     channels = json.loads(shown.out)["channels"]
     assert channels["owners"] == ["telegram:1001"]
     assert channels["telegram"]["accounts"]["default"]["token_file"] == str(file)
-    assert len(server.world.updates) == waiting, "what they wrote is still there for the gateway"
-    assert all(not form.get("offset") for form in server.forms("getUpdates"))
 
 
-async def test_the_owner_is_waited_for(home: Home, server: TelegramServer) -> None:
+async def test_only_who_sends_the_code_becomes_the_owner(home: Home, server: TelegramServer) -> None:
+    """Whoever else writes meanwhile does not, and what they wrote waits for the gateway."""
+    server.world.say(BEN, "who is this?", user=BEN)
     command = await begun(home, *add(server))
     await command.type(f"{TOKEN}\n")
-    await command.until("Now write anything to @clawd_test_bot")
-    await until(lambda: server.count("getUpdates") >= 2)
-    server.world.say(ANNA, "it is me")
-    await command.until("Is this you: Anna")
-    await command.type("y\n")
+    code = await shown_code(command)
+    assert f"https://t.me/clawd_test_bot?start={code}" in command.said
+    for text in ("it is me", "/start", f"/start {code[:-1]}", f"/start {code} please", f"my code is {code}"):
+        server.world.say(BEN, text, user=BEN)
+    server.world.say(GROUP, f"/start {code}", user=BEN)
+    asked = server.count("getUpdates")
+    await until(lambda: server.count("getUpdates") >= asked + 2)
+    assert command.process.returncode is None
+    server.world.say(ANNA, f" {code[:4].lower()} {code[4:]} ")
+    waiting = len(server.world.updates)
 
     done = await command.end()
 
     assert done.code == 0, done.out
     assert "telegram:1001 is an owner" in done.out
+    assert "1002" not in done.out
+    assert len(server.world.updates) == waiting, "what they wrote is still there for the gateway"
+    assert all(not form.get("offset") for form in server.forms("getUpdates"))
+    assert code not in home.config_file.read_text()
+
+
+async def test_a_new_code_each_time(home: Home, server: TelegramServer) -> None:
+    codes = set()
+    for _ in range(2):
+        command = await begun(home, *add(server))
+        await command.type(f"{TOKEN}\n")
+        codes.add(await shown_code(command))
+        command.process.kill()
+        await command.end()
+    assert len(codes) == 2
+
+
+async def test_too_many_waiting_messages_are_told(home: Home, server: TelegramServer) -> None:
+    for number in range(100):
+        server.world.say(BEN, str(number), user=BEN)
+
+    done = await clawd(home, *add(server), text=f"{TOKEN}\n")
+
+    assert done.code == 0, done.out
+    assert "Name yourself with --owner ID" in done.out
+    assert "Nobody is named as its owner" in done.out
+    assert "owners" not in home.config_file.read_text()
 
 
 async def test_control_c_skips_the_owner_and_the_bot_is_added(home: Home, server: TelegramServer) -> None:

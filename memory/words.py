@@ -4,8 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-
-from snowballstemmer import stemmer  # type: ignore[import-untyped]
+from typing import Protocol
 
 from memory.stopwords import GRAMMAR, STOP_WORDS
 
@@ -34,12 +33,16 @@ class Term:
     common: bool
 
 
+class Stemmer(Protocol):
+    def stemWord(self, word: str) -> str: ...  # noqa: N802 (Snowball's name)
+
+
 class Analyzer:
     """Texts to words and questions to terms. It remembers stems, and is for one thread at a time."""
 
     def __init__(self, *, most_remembered: int = 50_000) -> None:
         self._most_remembered = most_remembered
-        self._stemmers = {language: stemmer(language) for language in STOP_WORDS}
+        self._stemmers: dict[str, Stemmer] = {}
         self._known: dict[str, dict[str, tuple[str, ...]]] = {language: {} for language in STOP_WORDS}
 
     def words(self, text: str) -> list[tuple[str, ...]]:
@@ -96,8 +99,16 @@ class Analyzer:
         if not plain.isalpha():
             return plain
         word = _PLURAL.sub("ão", token) if language == "portuguese" else token
-        stem = _folded(self._stemmers[language].stemWord(word))
+        stem = _folded(self._stemmer(language).stemWord(word))
         return stem if len(stem) >= 3 else plain
+
+    def _stemmer(self, language: str) -> Stemmer:
+        # The library imports all of its languages at once, which a start need not wait for.
+        if language not in self._stemmers:
+            from snowballstemmer import stemmer  # type: ignore[import-untyped]  # noqa: PLC0415
+
+            self._stemmers[language] = stemmer(language)
+        return self._stemmers[language]
 
 
 def has_words(text: str) -> bool:

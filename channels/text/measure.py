@@ -3,8 +3,6 @@
 import re
 import unicodedata
 
-import wcwidth
-
 _SENTENCE = re.compile(r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[”’」』）]*\s*")  # noqa: RUF001 - these are meant
 _SPACE = re.compile(r"\s+")
 _AROUND = 64  # characters looked at to find where a grapheme begins
@@ -35,6 +33,8 @@ def cut_before(text: str, limit: int, *, code: bool) -> int:
 
 
 def _grapheme_before(text: str, limit: int) -> int:
+    import wcwidth  # noqa: PLC0415 (large tables, which most texts do not need)
+
     start = max(0, limit - _AROUND)
     at = start
     for grapheme in wcwidth.iter_graphemes(text[start : limit + _AROUND]):

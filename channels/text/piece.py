@@ -1,14 +1,15 @@
 """Markdown in, messages out: the one way in which a text becomes what a platform is sent."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from channels.channel import Markup, Traits
 from channels.text.bare import Plain
+from channels.text.blocks import Block
 from channels.text.dialect import Dialect, written
 from channels.text.discord import Discord
 from channels.text.lines import lines_of
 from channels.text.mending import mend
-from channels.text.reading import Mend, blocks_of
 from channels.text.splitting import Limits, split
 from channels.text.telegram import Telegram
 from channels.text.whatsapp import WhatsApp
@@ -39,13 +40,19 @@ def growing(markdown: str, traits: Traits) -> list[Piece]:
 
 def plain(markdown: str) -> str:
     """The text without markup, whole."""
-    return written(list(lines_of(blocks_of(markdown), _UNMARKED)), Plain())
+    return written(list(lines_of(_read(markdown), _UNMARKED)), Plain())
 
 
-def _pieces(markdown: str, traits: Traits, mend: Mend | None = None) -> list[Piece]:
+def _read(markdown: str, mend: Callable[[str], str] | None = None) -> tuple[Block, ...]:
+    from channels.text.reading import blocks_of  # noqa: PLC0415 (a start need not wait for the parser)
+
+    return blocks_of(markdown, mend)
+
+
+def _pieces(markdown: str, traits: Traits, mend: Callable[[str], str] | None = None) -> list[Piece]:
     dialect = _dialect(traits.markup)
     limits = Limits(units=traits.max_text, rows=traits.soft_lines)
-    lines = lines_of(blocks_of(markdown, mend), traits)
+    lines = lines_of(_read(markdown, mend), traits)
     return [
         Piece(text=written(piece, dialect), plain=written(piece, Plain()))
         for piece in split(lines, (dialect, Plain()), limits)

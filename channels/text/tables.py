@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import wcwidth
-
 from channels.text.blocks import Item, Listing, Paragraph, Span, Table, Text, with_style
 
 _BETWEEN = " | "
@@ -76,4 +74,8 @@ def _padded(cell: str, width: int, right: bool) -> str:  # noqa: FBT001 - mapped
 
 
 def _width(text: str) -> int:
-    return len(text) if text.isascii() else max(0, wcwidth.width(text))
+    if text.isascii():
+        return len(text)
+    import wcwidth  # noqa: PLC0415 (large tables, which most texts do not need)
+
+    return max(0, wcwidth.width(text))

@@ -1,6 +1,7 @@
 """The work of clawd gateway run."""
 
 import asyncio
+import gc
 import logging
 import os
 import secrets
@@ -47,6 +48,8 @@ def run(place: Place, *, host: str | None, port: int | None) -> int:
     )
 
     def on_ready(_: str) -> None:
+        gc.freeze()
+        gc.enable()
         url = config.gateway.url
         _tell_address(place, url)
         typer.echo(f"clawd: ready. Web chat at {url}/")

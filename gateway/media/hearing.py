@@ -4,15 +4,18 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
-
-import httpx
+from typing import TYPE_CHECKING
 
 from agents.model.catalog import PLACEHOLDER_KEY, keys_of
 from agents.model.provider import ModelError
 from agents.settings import ModelsSettings, ProviderSettings
 from agents.tools.process import started
 from gateway.media.settings import PATH, TranscriptionSettings, listener_address
+
+if TYPE_CHECKING:
+    import httpx
 
 MOST_CHARS = 60_000
 OFF = (
@@ -78,6 +81,8 @@ class Hearing:
         raise _told(f"{Path(command[0]).name} failed with exit code {code}", why)
 
     async def _ask(self, path: Path, mime: str) -> str:
+        import httpx  # noqa: PLC0415 (a tenth of a second that a start without it saves)
+
         name = self.settings.provider or ""
         provider = self.models.providers.get(name, ProviderSettings())
         base = listener_address(name, self.models)
@@ -93,7 +98,7 @@ class Hearing:
             raise _told(f"{name} could not be reached ({type(error).__name__})") from error
         except OSError as error:
             raise _told(f"the recording cannot be read ({error.strerror or error})") from error
-        if answer.status_code != httpx.codes.OK:
+        if answer.status_code != HTTPStatus.OK:
             raise _told(_refused(name, self.settings.model, answer.status_code))
         try:
             found = answer.json()
@@ -104,7 +109,9 @@ class Hearing:
                 return text
         raise _told(f"{name} gave an answer without a text")
 
-    async def _post(self, url: str, key: str, path: Path, mime: str) -> httpx.Response:
+    async def _post(self, url: str, key: str, path: Path, mime: str) -> "httpx.Response":
+        import httpx  # noqa: PLC0415
+
         language = {"language": self.settings.language} if self.settings.language else {}
         form = {"model": self.settings.model, "response_format": "json", **language}
         data = await asyncio.to_thread(path.read_bytes)

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
-from channels.message import Address, Attachment, Inbound, OutboundMessage
+from channels.message import Address, Attachment, Inbound, OutboundFile, OutboundMessage
 
 Deliver: TypeAlias = Callable[[Inbound], Awaitable[None]]
 Markup: TypeAlias = Literal["telegram", "discord", "whatsapp", "plain"]
@@ -48,6 +48,10 @@ class ChannelFailed(Exception):
     """A channel cannot run until somebody changes something; the text says what. It is not restarted."""
 
 
+def _alone(_: OutboundFile) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traits:
     """How platforms differ. `max_text` and `max_caption` count UTF-16 units of the rendered text, and hold
@@ -56,6 +60,8 @@ class Traits:
     `edit_seconds` is the least time between two edits of one message (`group_edit_seconds`: in a group, where
     that is longer), `typing_seconds` how long a typing notice lasts.
     `has_nonce`: a message sent twice with one key is shown once.
+    Up to `album_files` files are one message where `album_of` has the same name for each; those for which it
+    is empty stand alone.
     """
 
     markup: Markup
@@ -70,6 +76,8 @@ class Traits:
     soft_lines: int | None = None
     tables: Literal["code", "list"] = "code"
     max_file_bytes: int = 50_000_000
+    album_files: int = 1
+    album_of: Callable[[OutboundFile], str] = _alone
 
     def pace(self, address: Address) -> float:
         """Seconds between two edits there."""

@@ -142,12 +142,14 @@ Inbound: TypeAlias = InboundMessage | Edited | Reaction | Pressed | ChatChanged
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboundFile:
-    """A file of ours, already checked and copied to where it stays until it is sent."""
+    """A file of ours, already checked and copied to where it stays until it is sent. `size` is in bytes, 0
+    where it is not known."""
 
     path: Path
     name: str
     kind: FileKind
     mime: str
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,7 +62,7 @@ class Ends:
                 await self.done((item.id, *ids), "dropped")
             return
         parts = self._writer.parts(text, channel.traits)
-        parts += tuple(part for one in sends for part in self._writer.file_parts(one, channel.traits))
+        parts += self._writer.file_parts(sends, channel.traits)
         delivery = Delivery(
             key=item.id,
             address=message.address,

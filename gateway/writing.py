@@ -1,14 +1,14 @@
 """The one way out: whatever a person is going to read is cleaned, split and rendered here."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from channels.channel import Traits
 from channels.text import Piece, growing, pieces
 from gateway.deliveries import Part
-from gateway.media.sending import Sending
+from gateway.media.sending import Sending, together
 from gateway.postman import RESERVED
 from gateway.redact import redact_keys
 
@@ -42,13 +42,19 @@ class Writer:
         """The text as messages of that platform. A text of nothing visible has none."""
         return tuple(Part(text=one.text, plain=one.plain) for one in self._pieces(text, traits))
 
-    def file_parts(self, sending: Sending, traits: Traits) -> tuple[Part, ...]:
-        """The file with its caption; one that is too long for the platform stands before it."""
-        caption = self.parts(sending.caption, replace(traits, max_text=traits.max_caption))
+    def file_parts(self, sends: Sequence[Sending], traits: Traits) -> tuple[Part, ...]:
+        """Each file with its caption, albums as one; a caption that is too long for the platform stands
+        before."""
+        return tuple(part for album in together(sends, traits) for part in self._album(album, traits))
+
+    def _album(self, album: tuple[Sending, ...], traits: Traits) -> Iterator[Part]:
+        said, files = album[0].caption, tuple(one.file for one in album)
+        caption = self.parts(said, replace(traits, max_text=traits.max_caption))
         if len(caption) > 1:
-            return (*self.parts(sending.caption, traits), Part(text="", files=(sending.file,)))
+            yield from self.parts(said, traits)
+            caption = ()
         text, plain = (caption[0].text, caption[0].plain) if caption else ("", "")
-        return (Part(text=text, plain=plain, files=(sending.file,)),)
+        yield Part(text=text, plain=plain, files=files)
 
     def growing(self, traits: Traits) -> Callable[[str], list[Piece]]:
         """Renders a text that may still grow, for that platform."""

@@ -25,7 +25,7 @@ from channels.telegram.menu import Menu, offered
 from channels.telegram.offset import OffsetFile
 from channels.telegram.polling import Polling, explained
 from channels.telegram.receiving import to_inbound
-from channels.telegram.sending import MAX_CAPTION
+from channels.telegram.sending import ALBUM_FILES, MAX_CAPTION, album_of
 from channels.telegram.status import Evidence, Status
 from channels.telegram.timing import Timing
 from channels.telegram.token import form_problem, refusal
@@ -42,6 +42,8 @@ TRAITS = Traits(
     group_edit_seconds=3,  # Telegram lets a bot do 20 things a minute in a group
     typing_seconds=5,
     max_file_bytes=50_000_000,
+    album_files=ALBUM_FILES,
+    album_of=album_of,
 )
 
 _API_CONNECTIONS, _POLLING_CONNECTIONS = 32, 4

@@ -1,12 +1,21 @@
 """Putting messages into chats: one request after the other, with the second tries that Telegram wants."""
 
 import asyncio
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import Any, BinaryIO
 
-from telegram import Bot, InputFile, Message, ReactionTypeEmoji
+from telegram import (
+    Bot,
+    InputFile,
+    InputMediaAudio,
+    InputMediaDocument,
+    InputMediaPhoto,
+    InputMediaVideo,
+    Message,
+    ReactionTypeEmoji,
+)
 from telegram.constants import ChatAction
 from telegram.error import ChatMigrated, TelegramError
 
@@ -19,6 +28,12 @@ from channels.telegram.sent import Sent
 from channels.telegram.status import Evidence
 
 MAX_PHOTO_BYTES = 10_000_000
+_MEDIA: Mapping[str, Callable[[InputFile], Any]] = {
+    "photo": InputMediaPhoto,
+    "video": InputMediaVideo,
+    "audio": InputMediaAudio,
+    "document": InputMediaDocument,
+}
 
 
 class Delivering:
@@ -58,16 +73,19 @@ class Delivering:
         return next((one for one, call in zip(done, calls, strict=True) if call.says), done[0])
 
     async def _step(self, call: Call, address: Address, *, last: bool) -> str:
-        """The id of the message; empty when it may or may not have arrived and others are to follow."""
+        """The id of the message, the first one's of an album; empty when it may or may not have arrived and
+        others are to follow."""
         try:
             sent = await self._put(call, address)
         except SendError as error:
             if not error.ambiguous or last:
                 raise
             return ""
-        number, caption = str(sent.message_id), call.says and call.file is not None
-        self.sent.add(str(sent.chat.id), number, thread=address.thread, caption=caption)
-        return number
+        for number, message in enumerate(sent):
+            caption = call.says and bool(call.files) and number == 0
+            chat, thread = str(message.chat.id), address.thread
+            self.sent.add(chat, str(message.message_id), thread=thread, caption=caption)
+        return str(sent[0].message_id)
 
     async def edit(self, message: OutboundMessage, message_id: str) -> None:
         """Files cannot come into a text by an edit: they follow it. Raises SendError."""
@@ -139,9 +157,9 @@ class Delivering:
         )
         await self.send(files)
 
-    async def _put(self, call: Call, address: Address) -> Message:
-        """Raises SendError. At most one other try each: without the topic, in the group's new chat, as a
-        document."""
+    async def _put(self, call: Call, address: Address) -> Sequence[Message]:
+        """Raises SendError. At most one other try each: without the topic, in the group's new chat, as
+        documents."""
         tried: set[str] = set()
         while True:
             try:
@@ -161,17 +179,29 @@ class Delivering:
             self.moved(address.chat, str(error.new_chat_id))
             self._on_moved(address.chat, str(error.new_chat_id))
 
-    async def _request(self, call: Call) -> Message:
-        if call.file is None:
-            return await self._bot.send_message(**call.arguments)
-        name, (file, size) = call.file.name, await asyncio.to_thread(_opened, call.file)
-        with closing(file):
-            if call.field == "photo" and size > MAX_PHOTO_BYTES:
-                call = call.as_document()
-            upload = InputFile(file, filename=name, read_file_handle=False)
-            arguments: dict[str, Any] = {**call.arguments, str(call.field): upload}
-            sent: Message = await getattr(self._bot, call.method)(**arguments)
-            return sent
+    async def _request(self, call: Call) -> Sequence[Message]:
+        if not call.files:
+            return [await self._bot.send_message(**call.arguments)]
+        with ExitStack() as stack:
+            opened = await asyncio.to_thread(_opened, call.files)
+            for file, _ in opened:
+                stack.enter_context(closing(file))
+            pairs = zip(call.fields, opened, strict=True)
+            if any(field == "photo" and size > MAX_PHOTO_BYTES for field, (_, size) in pairs):
+                call = call.as_documents()
+            uploads = [
+                InputFile(file, filename=one.name, read_file_handle=False, attach=len(opened) > 1)
+                for one, (file, _) in zip(call.files, opened, strict=True)
+            ]
+            return await self._uploaded(call, uploads)
+
+    async def _uploaded(self, call: Call, uploads: list[InputFile]) -> Sequence[Message]:
+        if len(uploads) > 1:
+            media = [_MEDIA[field](upload) for field, upload in zip(call.fields, uploads, strict=True)]
+            return await self._bot.send_media_group(media=media, **call.arguments)
+        arguments: dict[str, Any] = {**call.arguments, call.fields[0]: uploads[0]}
+        sent: Message = await getattr(self._bot, call.method)(**arguments)
+        return [sent]
 
     def _refused(self, error: TelegramError, address: Address) -> SendError:
         refused = send_error(error)
@@ -187,13 +217,22 @@ def _otherwise(call: Call, error: TelegramError) -> tuple[str, Call] | None:
         return "chat", call.to_chat(error.new_chat_id)
     if no_thread(error) and call.thread is not None:
         return "thread", call.without_thread()
-    if wants_document(error) and call.field not in (None, "document"):
-        return "document", call.as_document()
+    if wants_document(error) and call.shown:
+        return "document", call.as_documents()
     return None
 
 
-def _opened(file: OutboundFile) -> tuple[BinaryIO, int]:
-    return file.path.open("rb"), file.path.stat().st_size
+def _opened(files: Sequence[OutboundFile]) -> list[tuple[BinaryIO, int]]:
+    """Each with its size; none is left open where one cannot be."""
+    opened: list[tuple[BinaryIO, int]] = []
+    try:
+        for file in files:
+            opened.append((file.path.open("rb"), file.path.stat().st_size))  # noqa: PERF401 (they are closed below)
+    except OSError:
+        for handle, _ in opened:
+            handle.close()
+        raise
+    return opened
 
 
 def _number(message_id: str) -> int:

@@ -11,6 +11,7 @@ from channels.message import Address, Choice, OutboundFile, OutboundMessage
 from channels.telegram.receiving import GENERAL
 
 MAX_CAPTION = 1024
+ALBUM_FILES = 10
 MAX_DATA_BYTES = 64
 
 Field: TypeAlias = Literal["photo", "animation", "video", "voice", "audio", "document"]
@@ -18,17 +19,19 @@ Field: TypeAlias = Literal["photo", "animation", "video", "voice", "audio", "doc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One request that puts one message into a chat: `send_<field>` with the file, else `send_message`.
-    `says`: it carries the answer's text."""
+    """One request that puts something into a chat: `send_<field>` with a file, `send_media_group` with
+    several, a field for each, else `send_message`. `says`: it carries the answer's text."""
 
     arguments: Mapping[str, Any]
-    file: OutboundFile | None = None
-    field: Field | None = None
+    files: tuple[OutboundFile, ...] = ()
+    fields: tuple[Field, ...] = ()
     says: bool = False
 
     @property
     def method(self) -> str:
-        return f"send_{self.field or 'message'}"
+        if len(self.files) > 1:
+            return "send_media_group"
+        return f"send_{self.fields[0] if self.fields else 'message'}"
 
     @property
     def thread(self) -> int | None:
@@ -40,18 +43,24 @@ class Call:
     def to_chat(self, chat: int | str) -> "Call":
         return replace(self, arguments={**self.arguments, "chat_id": chat})
 
-    def as_document(self) -> "Call":
-        return replace(self, field="document")
+    @property
+    def shown(self) -> bool:
+        """Whether files go as what can be seen or heard in the chat."""
+        return any(one != "document" for one in self.fields)
+
+    def as_documents(self) -> "Call":
+        return replace(self, fields=tuple("document" for _ in self.files))
 
 
 def to_wire(message: OutboundMessage, *, link_preview: bool = True) -> list[Call]:
-    """The calls of an answer in their order: files first, the first one with the text as its caption where
-    that fits, else the text after them. Nothing for an answer without text and files."""
+    """The calls of an answer in their order: files first, those of one album together, the first one with the
+    text as its caption where that fits, else the text after them. Nothing for an answer without text and
+    files."""
     text = message.text if message.text.strip() else ""
     captioned = bool(message.files) and bool(text) and _units(text) <= MAX_CAPTION
     calls = [
-        _file_call(message, file, caption=text if captioned and number == 0 else "")
-        for number, file in enumerate(message.files)
+        _file_call(message, files, caption=text if captioned and number == 0 else "")
+        for number, files in enumerate(_albums(message))
     ]
     if text and not captioned:
         said = {"text": text, **_text_options(message, link_preview=link_preview)}
@@ -133,10 +142,33 @@ def _where(message: OutboundMessage) -> dict[str, Any]:
     return where
 
 
-def _file_call(message: OutboundMessage, file: OutboundFile, *, caption: str) -> Call:
-    field = field_of(file)
+def _albums(message: OutboundMessage) -> list[tuple[OutboundFile, ...]]:
+    """An album can have no buttons."""
+    albums: list[tuple[OutboundFile, ...]] = []
+    for file in message.files:
+        last = albums[-1] if albums and not message.choices else ()
+        if last and len(last) < ALBUM_FILES and album_of(file) and album_of(file) == album_of(last[0]):
+            albums[-1] = (*last, file)
+        else:
+            albums.append((file,))
+    return albums
+
+
+def album_of(file: OutboundFile) -> str:
+    """What files of one album have in common: Telegram mixes pictures and videos, and nothing else."""
+    match field_of(file):
+        case "photo" | "video":
+            return "seen"
+        case "audio" | "document" as field:
+            return field
+        case _:
+            return ""
+
+
+def _file_call(message: OutboundMessage, files: tuple[OutboundFile, ...], *, caption: str) -> Call:
     said = {"caption": caption, "parse_mode": _parse_mode(message)} if caption else {}
-    return Call(arguments={**_where(message), **said}, file=file, field=field, says=bool(caption))
+    fields = tuple(field_of(file) for file in files)
+    return Call(arguments={**_where(message), **said}, files=files, fields=fields, says=bool(caption))
 
 
 def field_of(file: OutboundFile) -> Field:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from channels.channel import Traits
 from channels.kinds import kind_of
 from channels.message import OutboundFile
 from gateway.media.store import Stored
@@ -15,6 +16,7 @@ from sessions.messages import Assistant, JsonObject, ToolResult, User
 SEND_FILE = "send_file"
 MOST_FILES = 10
 _DETAIL = "sends"
+_REQUEST_BYTES = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +64,37 @@ class Outgoing:
 
 def sending_details(stored: Stored, caption: str) -> JsonObject:
     """What the transcript holds of a file that is to go out with the turn's answer."""
-    return {_DETAIL: {"path": str(stored.path), "name": stored.name, "mime": stored.mime, "caption": caption}}
+    told: JsonObject = {
+        "path": str(stored.path),
+        "name": stored.name,
+        "mime": stored.mime,
+        "size": stored.size,
+    }
+    return {_DETAIL: {**told, "caption": caption}}
+
+
+def together(sends: Sequence[Sending], traits: Traits) -> list[tuple[Sending, ...]]:
+    """The files in their order, those that the platform shows as one album together. A caption belongs to
+    the album that it begins."""
+    albums: list[tuple[Sending, ...]] = []
+    for one in sends:
+        if albums and not one.caption and _room(albums[-1], one, traits):
+            albums[-1] = (*albums[-1], one)
+        else:
+            albums.append((one,))
+    return albums
+
+
+def _room(album: tuple[Sending, ...], one: Sending, traits: Traits) -> bool:
+    """A platform's limit on a file is taken for that on a request, whose own words need a little of it."""
+    kind, sizes = traits.album_of(one.file), [each.file.size for each in (*album, one)]
+    same = bool(kind) and kind == traits.album_of(album[0].file)
+    return (
+        same
+        and len(sizes) <= traits.album_files
+        and 0 not in sizes
+        and sum(sizes) < traits.max_file_bytes - _REQUEST_BYTES
+    )
 
 
 def sendings_of(entries: Sequence[Entry], message_id: str) -> list[Sending]:
@@ -84,6 +116,8 @@ def sendings_of(entries: Sequence[Entry], message_id: str) -> list[Sending]:
 
 def _sending(result: ToolResult) -> Iterator[Sending]:
     match (result.details or {}).get(_DETAIL):
-        case {"path": str(path), "name": str(name), "mime": str(mime), "caption": str(caption)}:
-            file = OutboundFile(path=Path(path), name=name, kind=kind_of(mime), mime=mime)
+        case {"path": str(path), "name": str(name), "mime": str(mime), "caption": str(caption), **more}:
+            told = more.get("size")
+            size = told if isinstance(told, int) else 0
+            file = OutboundFile(path=Path(path), name=name, kind=kind_of(mime), mime=mime, size=size)
             yield Sending(file=file, caption=caption)

@@ -10,7 +10,7 @@ from tests.fakes.telegram_html import CannotParse, parse, units
 from tests.fakes.telegram_world import Chat, Json, World, shown_to_bots
 
 Form: TypeAlias = Mapping[str, Any]
-MAX_TEXT, MAX_CAPTION, MAX_BUTTON_BYTES, MAX_FETCH = 4096, 1024, 64, 20_000_000
+MAX_TEXT, MAX_CAPTION, MAX_BUTTON_BYTES, MAX_FETCH, MAX_ALBUM = 4096, 1024, 64, 20_000_000, 10
 REACTIONS = frozenset("👍👎❤🔥🥰👏😁🤔🤯😱🤬😢🎉🤩🤮💩🙏👌🕊🤡🥱🥴😍🐳👀💯🤣⚡🏆💔😐✍🤝🫡🆒")
 
 
@@ -37,6 +37,7 @@ class Methods:
     world: World
     max_commands: int = 100
     calls: list[tuple[str, Json]] = field(default_factory=list)
+    _albums: int = 0
 
     def call(self, method: str, form: Form) -> Any:  # noqa: ANN401 (a result of the API)
         found = getattr(self, f"do_{method.lower()}", None)
@@ -71,6 +72,30 @@ class Methods:
 
     def do_sendanimation(self, form: Form) -> Json:
         return self._file(form, "animation")
+
+    def do_sendmediagroup(self, form: Form) -> list[Json]:
+        """Told apart first, so that all of it arrives or nothing."""
+        items = json.loads(str(form.get("media", "[]")))
+        if not 2 <= len(items) <= MAX_ALBUM:
+            raise ApiError(400, "Bad Request: wrong number of media in the group")
+        kinds = {one["type"] for one in items}
+        if not kinds <= {"photo", "video", "audio", "document"}:
+            raise ApiError(400, "Bad Request: type of the media can't be used in an album")
+        if len(kinds) > 1 and kinds != {"photo", "video"}:
+            raise ApiError(400, "Bad Request: document can't be mixed with other media types")
+        if form.get("reply_markup"):
+            raise ApiError(400, "Bad Request: an album has no buttons")
+        chat = self._chat(form)
+        told = [self._content(self._of_album(form, one), one["type"]) for one in items]
+        self._albums += 1
+        named = f"album{self._albums}"
+        return [self._put(chat, form, media_group_id=named, **content) for content in told]
+
+    def _of_album(self, form: Form, item: Json) -> Form:
+        """One of an album's files, as if it were sent alone."""
+        upload = form.get(str(item["media"]).removeprefix("attach://"))
+        said = {key: item[key] for key in ("caption", "parse_mode") if key in item}
+        return {item["type"]: upload, **said}
 
     def do_editmessagetext(self, form: Form) -> Json:
         message = self._own(form, "edit")
@@ -150,7 +175,9 @@ class Methods:
         }
 
     def _file(self, form: Form, kind: str) -> Json:
-        chat = self._chat(form)
+        return self._put(self._chat(form), form, **self._content(form, kind))
+
+    def _content(self, form: Form, kind: str) -> Json:
         upload = form.get(kind)
         if not isinstance(upload, Upload):
             raise ApiError(400, f"Bad Request: there is no {kind} in the request")
@@ -171,7 +198,7 @@ class Methods:
                 str(form["caption"]), form, "caption_entities", MAX_CAPTION, "message caption is too long"
             )
             said = {"caption": caption, "caption_entities": entities}
-        return self._put(chat, form, **{kind: file}, **said)
+        return {kind: file, **said}
 
     def _put(self, chat: Chat, form: Form, **content: Any) -> Json:  # noqa: ANN401
         thread = _number(form.get("message_thread_id"))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from channels.channel import FetchError, SendError
-from channels.message import Attachment, ChatChanged, Choice
+from channels.message import Attachment, ChatChanged, Choice, OutboundFile
 from channels.telegram.channel import TRAITS, TelegramChannel
 from channels.text import pieces
 from tests.channels.telegram.wired import FAST, Gateway, a_file, answer, channel_of, running, to, until
@@ -155,6 +155,74 @@ async def test_a_picture_that_telegram_will_not_show_goes_as_a_document(
     voice = a_file(tmp_path, "a.ogg", "voice", "audio/ogg")
     await channel.send(answer(ANNA, "", files=(voice,), key="v"))
     assert server.world.from_bot(ANNA)[-1].file == "document"
+
+
+def some(folder: Path, *names: str) -> tuple[OutboundFile, ...]:
+    """Pictures, each of its name's bytes."""
+    return tuple(a_file(folder, f"{one}.png", "image", "image/png", one.encode()) for one in names)
+
+
+async def test_pictures_of_one_answer_are_one_album(
+    server: TelegramServer, channel: TelegramChannel, tmp_path: Path
+) -> None:
+    files = some(tmp_path, "one", "two", "three")
+    number = await channel.send(answer(FORUM, "<b>views</b>", plain="views", thread="285", files=files))
+    shown = server.world.from_bot(FORUM, 285)
+    stored = server.world.chats[FORUM].messages
+    assert [(one.file, one.text, one.entities) for one in shown] == [
+        ("photo", "views", ("bold",)),
+        ("photo", "", ()),
+        ("photo", "", ()),
+    ]
+    assert number == str(shown[0].id)
+    assert len({stored[one.id]["media_group_id"] for one in shown}) == 1
+    assert [data for _, data in server.world.files.values()] == [b"one", b"two", b"three"]
+    assert (server.count("sendMediaGroup"), server.count("sendPhoto")) == (1, 0)
+    await channel.edit(answer(FORUM, "other words", thread="285", files=files), number)
+    assert server.world.from_bot(FORUM, 285)[0].text == "other words"
+
+
+async def test_an_album_is_in_doubt_as_a_whole_and_never_half_sent(
+    server: TelegramServer, channel: TelegramChannel, tmp_path: Path
+) -> None:
+    message = answer(ANNA, "views", files=some(tmp_path, "one", "two"))
+    server.knobs.refuse("sendMediaGroup", 429, "Too Many Requests: retry after 3", retry_after=3)
+    waits = await refused(channel.send(message))
+    assert (waits.retryable, waits.retry_after, waits.ambiguous) == (True, 3.0, False)
+    assert server.world.from_bot(ANNA) == []
+    server.knobs.lost.append("sendmediagroup")
+    assert (await refused(channel.send(message))).ambiguous
+    assert len(server.world.from_bot(ANNA)) == 2
+
+
+async def test_an_album_with_a_picture_that_telegram_will_not_show_goes_as_documents(
+    server: TelegramServer, channel: TelegramChannel, tmp_path: Path
+) -> None:
+    await channel.send(answer(ANNA, "look", files=some(tmp_path, "one", "wide and flat")))
+    assert [(one.file, one.text) for one in server.world.from_bot(ANNA)] == [
+        ("document", "look"),
+        ("document", ""),
+    ]
+
+
+async def test_an_album_follows_a_group_that_moved_and_leaves_a_topic_that_is_gone(
+    server: TelegramServer, channel: TelegramChannel, tmp_path: Path
+) -> None:
+    files = some(tmp_path, "one", "two")
+    await channel.send(answer(FORUM, "late", thread="999", files=files))
+    assert [one.thread for one in server.world.from_bot(FORUM)] == [1, 1]
+    server.world.upgrade(GROUP, -1005)
+    await channel.send(answer(GROUP, "moved", files=files, key="m"))
+    assert len(server.world.from_bot(-1005)) == 2
+
+
+async def test_an_album_of_which_a_file_is_gone_is_a_refusal(
+    server: TelegramServer, channel: TelegramChannel, tmp_path: Path
+) -> None:
+    files = some(tmp_path, "one", "two")
+    await asyncio.to_thread(files[1].path.unlink)
+    assert "could not be read" in str(await refused(channel.send(answer(ANNA, "x", files=files))))
+    assert server.world.from_bot(ANNA) == []
 
 
 async def test_an_answer_that_failed_in_the_middle_goes_on_from_there(

@@ -90,13 +90,63 @@ def test_a_caption_holds_1024(tmp_path: Path, units: int, captioned: bool) -> No
     assert calls[-1].says
 
 
-def test_several_files_come_first_and_the_first_one_says_it(tmp_path: Path) -> None:
-    files = tuple(a_file(tmp_path, f"{n}.png", "image", "image/png") for n in range(3))
+def pictures(folder: Path, count: int) -> tuple[OutboundFile, ...]:
+    return tuple(a_file(folder, f"{n}.png", "image", "image/png") for n in range(count))
+
+
+@pytest.mark.parametrize(
+    ("count", "sizes"), [(1, [1]), (2, [2]), (10, [10]), (11, [10, 1]), (12, [10, 2]), (25, [10, 10, 5])]
+)
+def test_several_pictures_are_albums_and_the_first_one_says_it(
+    tmp_path: Path, count: int, sizes: list[int]
+) -> None:
+    calls = to_wire(answer(text="all", files=pictures(tmp_path, count), reply_to="3"))
+    assert [len(one.files) for one in calls] == sizes
+    assert [one.method for one in calls] == ["send_media_group" if n > 1 else "send_photo" for n in sizes]
+    assert [one.arguments.get("caption") for one in calls] == ["all", *[None] * (len(sizes) - 1)]
+    assert ["reply_parameters" in one.arguments for one in calls] == [True, *[False] * (len(sizes) - 1)]
+
+
+def test_files_of_other_kinds_stand_apart_and_in_their_order(tmp_path: Path) -> None:
+    kinds: tuple[tuple[FileKind, str], ...] = (
+        ("image", "image/png"),
+        ("video", "video/mp4"),
+        ("document", "application/pdf"),
+        ("document", "text/plain"),
+        ("image", "image/gif"),
+        ("image", "image/gif"),
+        ("audio", "audio/mpeg"),
+        ("audio", "audio/mpeg"),
+        ("voice", "audio/ogg"),
+        ("voice", "audio/ogg"),
+        ("image", "image/png"),
+    )
+    files = tuple(a_file(tmp_path, str(n), kind, mime) for n, (kind, mime) in enumerate(kinds))
+    calls = to_wire(answer(text="", files=files))
+    assert tuple(file for one in calls for file in one.files) == files
+    assert [one.fields for one in calls] == [
+        ("photo", "video"),
+        ("document", "document"),
+        ("animation",),
+        ("animation",),
+        ("audio", "audio"),
+        ("voice",),
+        ("voice",),
+        ("photo",),
+    ]
+
+
+def test_an_album_has_no_buttons_so_that_files_with_some_stand_alone(tmp_path: Path) -> None:
     choices = ((Choice(label="ok", data="ok"),),)
-    calls = to_wire(answer(text="all", files=files, reply_to="3", choices=choices))
+    calls = to_wire(answer(text="all", files=pictures(tmp_path, 3), reply_to="3", choices=choices))
     assert [one.arguments.get("caption") for one in calls] == ["all", None, None]
     assert ["reply_parameters" in one.arguments for one in calls] == [True, False, False]
     assert ["reply_markup" in one.arguments for one in calls] == [True, False, False]
+
+
+def test_a_long_text_stands_below_the_album(tmp_path: Path) -> None:
+    calls = to_wire(answer(text="x" * 1025, files=pictures(tmp_path, 2)))
+    assert [(one.method, one.says) for one in calls] == [("send_media_group", False), ("send_message", True)]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +185,8 @@ def test_the_text_is_said_exactly_once(text: str, files: int) -> None:
     file = OutboundFile(path=Path("a.png"), name="a.png", kind="image", mime="image/png")
     calls = to_wire(answer(text=text, files=(file,) * files))
     said = [one for one in calls if one.says]
-    assert len(calls) - files in (0, 1)
+    assert sum(len(one.files) for one in calls) == files
+    assert len(calls) - bool(files) in (0, 1)
     assert len(said) == bool(text.strip())
     for one in said:
         shown = one.arguments.get("caption") or one.arguments.get("text")

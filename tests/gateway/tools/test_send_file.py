@@ -10,8 +10,9 @@ import pytest
 
 from agents.model.provider import ModelError
 from channels.channel import SendError
-from channels.message import Address
+from channels.message import Address, OutboundFile
 from gateway.media.media import Media
+from gateway.media.sending import Sending, together
 from gateway.tools.send_file import send_file_tool
 from sessions.messages import Text, ToolResult
 from tests.fakes.channel import TRAITS, FakeChannel
@@ -83,6 +84,39 @@ async def test_several_files_go_in_their_order_and_of_their_kinds(tmp_path: Path
         kinds = [file.kind for bubble in made.channel.bubbles for file in bubble.message.files]
         assert kinds == ["image", "document"]
         assert made.channel.texts == ["", ""]
+
+
+def in_albums() -> FakeChannel:
+    return FakeChannel(traits=replace(TRAITS, album_files=3, album_of=lambda file: file.kind))
+
+
+async def test_files_of_one_kind_go_as_albums_where_there_are_some(tmp_path: Path) -> None:
+    """A caption begins another album; so does what is more than one holds."""
+    calls = [sends(f"{n}.png", "more" if n == 6 else None, id=f"c{n}") for n in range(8)]
+    script: tuple[Step, ...] = (*calls[:2], sends("report.pdf", id="r"), *calls[2:], Says("ok"))
+    async with scene(tmp_path, *script, channel=in_albums()) as (made, _, _):
+        for n in range(8):
+            (tmp_path / f"workspace-main/{n}.png").write_bytes(picture(kind="PNG"))
+        await ask(made)
+        sent = [bubble.message for bubble in made.channel.bubbles]
+        assert [[file.name for file in one.files] for one in sent] == [
+            [],
+            ["0.png", "1.png"],
+            ["report.pdf"],
+            ["2.png", "3.png", "4.png"],
+            ["5.png"],
+            ["6.png", "7.png"],
+        ]
+        assert [one.text for one in sent] == ["ok", "", "", "", "", "more"]
+        assert all(file.size == file.path.stat().st_size for one in sent for file in one.files)
+
+
+@pytest.mark.parametrize(("bytes_each", "albums"), [(450_000, 1), (450_001, 2), (0, 2)])
+def test_an_album_is_no_larger_than_a_file_may_be(bytes_each: int, albums: int) -> None:
+    """A size that is not known may be any."""
+    traits = replace(TRAITS, max_file_bytes=1_000_001, album_files=10, album_of=lambda file: file.kind)
+    file = OutboundFile(path=Path("a"), name="a", kind="image", mime="image/png", size=bytes_each)
+    assert len(together([Sending(file=file)] * 2, traits)) == albums
 
 
 async def test_a_live_view_is_edited_to_text_and_the_file_stands_below(tmp_path: Path) -> None:

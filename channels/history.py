@@ -57,6 +57,10 @@ class GroupHistory:
         """What was said there since the last time, oldest first. It is handed out once."""
         return list(self._kept.pop(_place(address), ()))
 
+    def look(self, address: Address) -> list[Overheard]:
+        """The same, which stays: for a conversation that begins there and goes on elsewhere."""
+        return list(self._kept.get(_place(address), ()))
+
     def correct(self, address: Address, message_id: str, text: str) -> None:
         """Its sender changed a message: the new text stands, where it is still kept."""
         kept = self._kept.get(_place(address), deque())

@@ -3,14 +3,14 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from agents.conversation import in_thread
 from agents.turn import Trust
 from channels.access import People, Standing, Verdict, admits, authorise, main_name
 from channels.account import AccountSettings
-from channels.history import GroupHistory, Notes
+from channels.history import GroupHistory, Notes, Overheard
 from channels.loops import LoopGuard
 from channels.mentions import Mentions, mentions_of
 from channels.message import Address, ChatChanged, Edited, InboundMessage, Reaction, Sender
@@ -137,11 +137,18 @@ class Access:
         quoted = message.quoted if message.quoted is not None and (others or message.quoted.own) else None
         return beside(
             time_zone=self._rules.time_zone,
-            overheard=self._history.take(message.address),
+            overheard=self._overheard(message),
             events=self._notes.take(message.address),
             asides=message.asides if others else (),
             quoted=quoted,
         )
+
+    def _overheard(self, message: InboundMessage) -> list[Overheard]:
+        """A thread that begins under this message knows what was said above it, and so does the next one."""
+        address = message.address
+        begins = address.parent and address.thread == message.id
+        above = replace(address, chat=address.parent, thread="", parent="")
+        return [*(self._history.look(above) if begins else ()), *self._history.take(address)]
 
     def system_prompt(self, address: Address, sender: Sender) -> str | None:
         """What the settings of a group or topic tell the agent."""

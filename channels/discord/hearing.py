@@ -149,10 +149,12 @@ class Hearing:
         inbound = to_inbound(message, self._me, place, missed=missed)
         if inbound is None:
             return
-        if not self._ground.seen.knows(chat) and not self._ground.threads.is_ours(chat):
+        inbound = self._threaded(inbound, message, place)
+        begins = inbound.address.thread == inbound.id
+        if begins or not (self._ground.seen.knows(chat) or self._ground.threads.is_ours(chat)):
             asides = await above(message, place, self._me, seconds=self._ground.timing.look)
             inbound = replace(inbound, asides=(*asides, *inbound.asides))
-        await self._accepted(self._threaded(inbound, message, place))
+        await self._accepted(inbound)
 
     async def _in_turn(self, chat: str, work: Callable[[], Awaitable[None]]) -> None:
         async with self.turns.of(chat):

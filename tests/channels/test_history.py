@@ -47,6 +47,15 @@ def test_conversations_are_apart_and_the_least_recent_one_is_forgotten() -> None
     assert texts(history, "-1", "7") == ["topic"]
 
 
+def test_what_is_only_looked_at_stays() -> None:
+    history = GroupHistory()
+    history.note(message(group(), text="said"), limit=9)
+
+    assert [one.text for one in history.look(group())] == ["said"]
+    assert history.look(group("-2")) == []
+    assert texts(history) == ["said"]
+
+
 def test_a_long_message_is_cut_and_files_are_named() -> None:
     history = GroupHistory()
     said = replace(

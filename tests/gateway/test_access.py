@@ -185,6 +185,19 @@ def test_what_is_not_for_us_is_told_with_the_next_message(house: House) -> None:
     assert "lunch" not in door.context(message(group()))
 
 
+def test_a_thread_that_begins_under_a_message_knows_what_was_said_above_it(house: House) -> None:
+    guilds = {"400": {}}
+    discord = {"discord": {"accounts": {"default": {"allow_from": [5], "guilds": guilds}}}}
+    door = house.door({}, **discord)
+    channel = group("500", channel="discord", space="400")
+    begins = group("1", channel="discord", thread="1", parent="500", space="400")
+    door.judge(message(channel, text="lunch is at one", addressed=False), command=False)
+
+    for _ in range(2):
+        assert "lunch is at one" in door.context(message(begins, number="1")), "and so does the next one"
+    assert "lunch" not in door.context(message(begins, number="2"))
+
+
 def test_a_changed_message_is_told_as_it_is_now(house: House) -> None:
     door = house.door(HEARD)
     door.judge(message(group(), text="teh", addressed=False, number="4"), command=False)

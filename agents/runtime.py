@@ -82,6 +82,7 @@ class AgentRuntime:
             clock=clock,
             tool_timeout=settings.tools.timeout_seconds,
             choose=choose_named,
+            root=workspace.root,
         )
 
     async def respond(self, turn: Turn, said: User | None, *, on_event: OnEvent) -> Outcome:

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from agents.clock import Clock
@@ -49,13 +50,14 @@ class Due:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upkeep:
     """The settings' word on conversations, carried out. `tools` are those of an ordinary turn, `choose`
-    gives the model of a name."""
+    gives the model of a name; `root` is the workspace."""
 
     settings: SessionsSettings
     tools: Mapping[str, Tool]
     clock: Clock
     tool_timeout: float
     choose: Callable[[str], Awaitable[ChosenModel]]
+    root: Path
 
     @property
     def compactor(self) -> Compactor:
@@ -170,7 +172,7 @@ class Upkeep:
             await scene.conversation.append(asked, self.clock())
         return Loop(
             provider=chosen.provider,
-            tools=guarded(self.tools, day),
+            tools=guarded(self.tools, day, self.root),
             request=lambda: replace(scene.request(), model=chosen.model),
             record=scene.recorder("flush"),
             on_event=scene.hearing(),

@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from agents.clock import Clock
 from agents.conversation import in_thread
@@ -30,17 +30,20 @@ _FENCE = "```"
 
 Show: TypeAlias = Callable[["Pending"], Awaitable[None]]
 """Shows a request in its conversation, and returns when it can be seen there. What it raises denies it."""
+Ending: TypeAlias = Literal["once", "always", "deny", "timeout", "gone"]
+"""What became of a request; gone: it could not be shown, or its turn has ended."""
 
 logger = logging.getLogger("clawd.approvals")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pending:
-    """One request that waits. `text` is Markdown and whole; `choices` are its buttons."""
+    """One request that waits, `until` then. `text` is Markdown and whole; `choices` are its buttons."""
 
     id: str
     key: SessionKey
     request: ApprovalRequest
+    until: datetime
     decided: "asyncio.Future[Decision]" = field(compare=False, repr=False)
 
     @property
@@ -62,6 +65,12 @@ class Pending:
         return "\n".join(line for line in lines if line)
 
     @property
+    def decision(self) -> Decision | None:
+        """What was decided, if anything was."""
+        done = self.decided.done() and not self.decided.cancelled()
+        return self.decided.result() if done else None
+
+    @property
     def choices(self) -> tuple[tuple[Choice, ...], ...]:
         once = Choice(label="Approve", data=f"/approve {self.id} once", style="good")
         always = Choice(label="Always", data=f"/approve {self.id} always")
@@ -81,6 +90,12 @@ class Approvals:
         self._new_id = new_id
         self._executor = executor
         self._pending: dict[str, Pending] = {}
+        self._asked: Callable[[Pending], None] = _nobody
+        self._over: Callable[[Pending, Ending], None] = _nobody
+
+    def listen(self, *, asked: Callable[[Pending], None], over: Callable[[Pending, Ending], None]) -> None:
+        """From now on these hear of every request: that it waits, and what became of it."""
+        self._asked, self._over = asked, over
 
     def close(self) -> None:
         self._kept.close()
@@ -93,26 +108,45 @@ class Approvals:
         """What waits, oldest first."""
         return list(self._pending.values())
 
+    def kept(self) -> Sequence[Kept]:
+        """What runs unasked, oldest first."""
+        return self._kept.all()
+
     async def ask(self, key: SessionKey, request: ApprovalRequest, *, show: Show) -> Decision:
         """Show the request and wait for the owner's word on it, for its time and not longer."""
         if len(self._pending) >= MAX_PENDING:
             return Decision(kind="deny", reason="too much waits for approval already")
-        pending = Pending(
-            id=self._free_id(), key=key, request=request, decided=asyncio.get_running_loop().create_future()
-        )
-        self._pending[pending.id] = pending
+        pending = self._new(key, request)
+        self._asked(pending)
+        ending: Ending = "gone"
+        reason = ""
         try:
             async with asyncio.timeout(request.seconds):
                 await show(pending)
-                return await pending.decided
+                await pending.decided
         except TimeoutError:
-            logger.info("a request of %s was denied: nobody answered", key)
-            return Decision(kind="deny", reason=f"the owner did not answer within {request.seconds:g} s")
+            ending, reason = "timeout", f"the owner did not answer within {request.seconds:g} s"
         except (OSError, Refused, SendError) as error:
             logger.warning("a request of %s could not be shown: %s", key, error)
-            return Decision(kind="deny", reason="the request for approval could not be shown to anybody")
+            reason = "the request for approval could not be shown to anybody"
         finally:
             self._pending.pop(pending.id, None)
+            decided = pending.decision
+            self._over(pending, decided.kind if decided else ending)
+        if decided is None:
+            logger.info("a request of %s was denied: %s", key, reason)
+        return decided or Decision(kind="deny", reason=reason)
+
+    def _new(self, key: SessionKey, request: ApprovalRequest) -> Pending:
+        made = Pending(
+            id=self._free_id(),
+            key=key,
+            request=request,
+            until=self._clock() + timedelta(seconds=request.seconds),
+            decided=asyncio.get_running_loop().create_future(),
+        )
+        self._pending[made.id] = made
+        return made
 
     async def decide(self, id: str, decision: Decision, who: Who) -> str:  # noqa: A002 (as people call it)
         """What was done, for the person who decided. Raises Refused, and OSError when `always` cannot be
@@ -157,7 +191,21 @@ class Approvals:
         if len(words) > 2 or kind not in ("once", "always"):
             raise Refused("/approve ID [once|always]", code="bad_argument", status=400)
         decided = Decision(kind="always" if kind == "always" else "once")
-        return await self._told(self.decide(words[0], decided, "owner"))
+        return await self.settle(words[0], decided)
+
+    async def settle(self, id: str, decision: Decision) -> str:  # noqa: A002
+        """As decide, by the owner. Raises Refused."""
+        return await self._told(self.decide(id, decision, "owner"))
+
+    async def forget(self, id: str) -> str:  # noqa: A002
+        """End what was kept for good. Raises Refused."""
+        if all(one.id != id for one in self._kept.all()):
+            raise Refused(
+                f"Nothing is kept for good under {id!r}. /approve alone lists what is.",
+                code="unknown_approval",
+                status=404,
+            )
+        return await self._told(self._forget(id))
 
     async def deny(self, key: SessionKey, rest: str) -> str:
         """/deny: a request, or what was kept for good. Raises Refused."""
@@ -166,8 +214,8 @@ class Approvals:
         if len(words) != 1:
             raise Refused("/deny ID: /approve alone lists what there is.", code="bad_argument", status=400)
         if any(one.id == words[0] for one in self._kept.all()):
-            return await self._told(self._forget(words[0]))
-        return await self._told(self.decide(words[0], Decision(kind="deny"), "owner"))
+            return await self.forget(words[0])
+        return await self.settle(words[0], Decision(kind="deny"))
 
     async def _forget(self, id: str) -> str:  # noqa: A002
         await in_thread(self._executor, lambda: self._kept.remove(id, self._clock()))
@@ -234,6 +282,10 @@ def fenced(text: str) -> str:
     while fence in text:
         fence += "`"
     return f"{fence}\n{text}\n{fence}"
+
+
+def _nobody(*_: object) -> None:
+    """Nobody listens."""
 
 
 def _line(pending: Pending) -> str:

@@ -1,12 +1,13 @@
 """The web side of a gateway: from the configuration that holds to what the HTTP surface goes by."""
 
+from gateway.approval_view import decided_json, pending_json
 from gateway.channel_view import ChannelDesk
 from gateway.config import Config
 from gateway.frontage import Frontage
 from gateway.gateway import Gateway
-from gateway.http.hub import Hub
+from gateway.http.hub import Hub, News
 from gateway.http.rules import HttpRules
-from gateway.http.wiring import NO_HOOKS, HookRules, Wiring
+from gateway.http.wiring import NO_HOOKS, ApprovalDesk, HookRules, Wiring
 from gateway.machine import version
 from gateway.reload import Reload
 from sessions.messages import JsonObject
@@ -45,7 +46,11 @@ def same_as(token: str, config: Config) -> str | None:
 
 
 def wiring_of(gateway: Gateway, frontage: Frontage | None, reload: Reload, hub: Hub) -> Wiring:
-    """Webhooks go by the configuration as it is at each request."""
+    """Webhooks go by the configuration as it is at each request; the hub hears of approvals from now on."""
+    desk = None
+    if gateway.approvals is not None:
+        desk = ApprovalDesk(approvals=gateway.approvals, clock=gateway.clock)
+        tell_approvals(desk, hub)
 
     def facts() -> JsonObject:
         return {"version": version(), "turns": gateway.lanes.running, **reload.status()}
@@ -62,6 +67,15 @@ def wiring_of(gateway: Gateway, frontage: Frontage | None, reload: Reload, hub: 
         wake=frontage.front.waking.wake if frontage else None,
         channels=_desk_of(gateway, frontage, reload) if frontage else None,
         pairing=frontage.access.store if frontage else None,
+        approvals=desk,
+    )
+
+
+def tell_approvals(desk: ApprovalDesk, hub: Hub) -> None:
+    """The hub is told of every request that waits, and of what becomes of it."""
+    desk.approvals.listen(
+        asked=lambda one: hub.tell(News(event="approval.requested", payload=pending_json(one, desk.clock()))),
+        over=lambda one, end: hub.tell(News(event="approval.decided", payload=decided_json(one, end))),
     )
 
 

@@ -13,6 +13,7 @@ from starlette.routing import Route
 from gateway.http.access_routes import add_access_routes
 from gateway.http.answers import JsonAnswer
 from gateway.http.api import GatewayApi
+from gateway.http.approval_routes import add_approval_routes
 from gateway.http.auth import BadToken, checked_token
 from gateway.http.channel_routes import add_channel_routes
 from gateway.http.docs import describe
@@ -74,12 +75,13 @@ def _add_routes(app: FastAPI, gateway: GatewayApi, rules: HttpRules, wiring: Wir
     add_memory_routes(app, gateway)
     add_status_routes(app, status, wiring)
     add_channel_routes(app, wiring)
+    add_approval_routes(app, wiring)
     if wiring.pairing is not None:
         add_access_routes(app, wiring.pairing)
     add_hook_routes(app, talk, wiring, rules)
     if wiring.openai_api:
         add_openai_routes(app, gateway, talk, rules, new_id=wiring.new_id)
-    add_socket(app, gateway, talk, wiring.hub, door=door, status=status)
+    add_socket(app, gateway, talk, wiring.hub, door=door, status=status, desk=wiring.approvals)
 
     @app.get("/openapi.json", include_in_schema=False)
     async def description(request: Request) -> Response:

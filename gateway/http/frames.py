@@ -11,6 +11,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
+from agents.tools.approval import DecisionKind
 from gateway.http.answers import to_bytes
 from gateway.http.hub import News
 from gateway.http.requests import Form, Name, Whole
@@ -18,7 +19,15 @@ from gateway.views import Refused, error_json
 from sessions.messages import JsonObject
 
 PROTOCOL = 1
-EVENTS = ("chat", "sessions.changed", "health", "usage", "shutdown")
+EVENTS = (
+    "chat",
+    "sessions.changed",
+    "approval.requested",
+    "approval.decided",
+    "health",
+    "usage",
+    "shutdown",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +110,13 @@ class Where(_Params):
 class Read(_Params):
     session_key: Name
     limit: Annotated[int, Field(ge=1, le=5_000)] = 500
+
+
+class Decide(_Params):
+    """The word of the owner on a request for approval."""
+
+    id: Name
+    decision: DecisionKind
 
 
 class Sessions(_Params):

@@ -3,12 +3,16 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
 
+from agents.tools.approval import Decision
+from gateway.approval_view import approvals_json
 from gateway.http.answers import conversation_json
 from gateway.http.api import GatewayApi
-from gateway.http.frames import Nothing, Read, Request, Send, Where
+from gateway.http.approval_routes import desk_of
+from gateway.http.frames import Decide, Nothing, Read, Request, Send, Where
 from gateway.http.requests import check_text, form_of, session_key
 from gateway.http.rules import HttpRules
 from gateway.http.talk import Talk
+from gateway.http.wiring import ApprovalDesk
 from gateway.views import Refused, sessions_json
 from sessions.key import SessionKey
 from sessions.messages import JsonObject
@@ -28,18 +32,22 @@ class Methods:
         rules: HttpRules,
         status: Status,
         follow: Callable[[SessionKey], None],
+        desk: ApprovalDesk | None = None,
     ) -> None:
         self._gateway = gateway
         self._talk = talk
         self._rules = rules
         self._status = status
         self._follow = follow
+        self._desk = desk
         self._table: Mapping[str, Method] = {
             "chat.send": self._send,
             "chat.abort": self._abort,
             "sessions.list": self._sessions,
             "session.get": self._session,
             "status": self._state,
+            "approvals.list": self._approvals,
+            "approvals.decide": self._decide,
         }
 
     @property
@@ -82,6 +90,16 @@ class Methods:
         wanted = form_of(Read, params)
         conversation = await self._gateway.session(session_key(wanted.session_key))
         return conversation_json(conversation, limit=wanted.limit)
+
+    async def _approvals(self, params: JsonObject) -> JsonObject:
+        form_of(Nothing, params)
+        desk = desk_of(self._desk)
+        return approvals_json(desk.approvals, desk.clock())
+
+    async def _decide(self, params: JsonObject) -> JsonObject:
+        told = form_of(Decide, params)
+        text = await desk_of(self._desk).approvals.settle(told.id, Decision(kind=told.decision))
+        return {"id": told.id, "text": text}
 
     async def _state(self, params: JsonObject) -> JsonObject:
         form_of(Nothing, params)

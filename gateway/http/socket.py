@@ -13,6 +13,7 @@ from gateway.http.head import head_of
 from gateway.http.hub import Hub
 from gateway.http.methods import Methods
 from gateway.http.talk import Talk
+from gateway.http.wiring import ApprovalDesk
 from sessions.messages import JsonObject
 
 MOST_STRANGERS = 64
@@ -27,6 +28,7 @@ def add_socket(
     *,
     door: Door,
     status: Callable[[], JsonObject],
+    desk: ApprovalDesk | None = None,
 ) -> None:
     """The door has looked at Host, Origin and proxies already; the token comes in the first frame."""
     strangers: set[Connection] = set()
@@ -44,7 +46,7 @@ def add_socket(
             door.check(head, token, "gateway")
             strangers.discard(connection)
 
-        methods = Methods(gateway, talk, rules=door.rules, status=status, follow=connection.follow)
+        methods = Methods(gateway, talk, rules=door.rules, status=status, follow=connection.follow, desk=desk)
         try:
             await connection.run(let_in, methods, lambda: health_json(gateway))
         finally:

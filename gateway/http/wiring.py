@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Protocol, TypeAlias
 
+from agents.clock import Clock
 from agents.tools.framing import framed
+from gateway.approvals import Approvals
 from gateway.channel_view import ChannelDesk
 from gateway.deliveries import Delivery
 from gateway.http.hub import Hub
@@ -38,6 +40,14 @@ class Reviver(Protocol):
     """gateway.postman.Postman."""
 
     async def revive(self, key: str) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalDesk:
+    """What waits for the owner's word; `clock` says how long it still waits."""
+
+    approvals: Approvals
+    clock: Clock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,4 +88,5 @@ class Wiring:
     wake: Wake | None = None
     facts: Callable[[], JsonObject] = dict
     channels: ChannelDesk | None = None
+    approvals: ApprovalDesk | None = None
     pairing: PairingStore | None = None

@@ -20,7 +20,7 @@ from gateway.config import Config
 from gateway.home import Home
 from gateway.http.app import create_app
 from gateway.http.rules import HttpRules
-from gateway.http.wiring import HookRules, Wiring
+from gateway.http.wiring import ApprovalDesk, HookRules, Wiring
 from tests.fakes.httpserver import served
 from tests.gateway.http.conftest import TOKEN
 
@@ -50,8 +50,12 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
     async def life() -> None:
         async with opened(CONFIG, home) as gateway:
+            assert gateway.approvals is not None
             wiring = Wiring(
-                hooks=lambda: HookRules(token=HOOKS, per_minute=10_000), openai_api=True, attachments=Folder()
+                hooks=lambda: HookRules(token=HOOKS, per_minute=10_000),
+                openai_api=True,
+                attachments=Folder(),
+                approvals=ApprovalDesk(approvals=gateway.approvals, clock=gateway.clock),
             )
             app = create_app(gateway, token=TOKEN, settings=HttpRules(), wiring=wiring)
             async with served(app) as port:

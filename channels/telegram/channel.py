@@ -20,6 +20,7 @@ from channels.telegram.delivering import Delivering
 from channels.telegram.errors import pause_asked
 from channels.telegram.fetching import fetched
 from channels.telegram.intake import Intake
+from channels.telegram.keeping import Keeping, SentFile
 from channels.telegram.me import Me, me_of
 from channels.telegram.menu import Menu, offered
 from channels.telegram.offset import OffsetFile
@@ -89,6 +90,7 @@ class TelegramChannel:
             on_moved=self._found_moved,
         )
         self._me: Me | None = None
+        self._keeping: Keeping | None = None
         self._deliver: Deliver | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -107,6 +109,7 @@ class TelegramChannel:
         try:
             me = await self._introduced()
             self._spawn(offered(self._menu, self._api.bot, me.id))
+            await self._remembering(me)
             await self._listen(me, intake)
         except ChannelFailed as error:
             self._evidence.failed(str(error))
@@ -162,6 +165,13 @@ class TelegramChannel:
                 self._me = me
                 self._evidence.met(me)
                 return me
+
+    async def _remembering(self, me: Me) -> None:
+        """Which messages are ours, before anybody reacts to one."""
+        file = SentFile(self._folder / f"sent-{self.account}.jsonl", me.id, most=self._out.sent.most)
+        self._keeping = Keeping(self._out.sent, file)
+        await self._keeping.remember()
+        self._spawn(self._keeping.run())
 
     async def _listen(self, me: Me, intake: Intake) -> None:
         if self._settings.mode == "webhook":
@@ -242,4 +252,6 @@ class TelegramChannel:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        if self._keeping:
+            await self._keeping.save()
         await asyncio.gather(self._polls.close(), self._api.close())

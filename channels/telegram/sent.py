@@ -1,7 +1,12 @@
-"""What a channel remembers of what it sent: bounded, and gone with the process."""
+"""What a channel remembers of what it sent: the newest of it."""
 
+import asyncio
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TypeAlias
+
+MOST = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,18 +17,42 @@ class Ours:
     caption: bool
 
 
+Standing: TypeAlias = tuple[str, str, Ours]
+"""A chat, a message of ours in it, and what is known of that."""
+
+
 @dataclass(slots=True)
 class Sent:
-    """The newest messages of ours, and the parts that are sent only in part."""
+    """The newest messages of ours, and the parts that are sent only in part. `news` is set by each new
+    message."""
 
-    most: int = 5_000
+    most: int = MOST
+    news: asyncio.Event = field(default_factory=asyncio.Event)
     _messages: OrderedDict[tuple[str, str], Ours] = field(default_factory=OrderedDict)
     _begun: OrderedDict[tuple[str, int], list[str]] = field(default_factory=OrderedDict)
+    _unsaved: list[Standing] = field(default_factory=list)
 
     def add(self, chat: str, message_id: str, *, thread: str, caption: bool = False) -> None:
-        self._messages[chat, message_id] = Ours(thread, caption)
+        ours = Ours(thread, caption)
+        self._messages[chat, message_id] = ours
         if len(self._messages) > self.most:
             self._messages.popitem(last=False)
+        self._unsaved.append((chat, message_id, ours))
+        del self._unsaved[: -self.most]
+        self.news.set()
+
+    def restore(self, earlier: Iterable[Standing]) -> None:
+        """What an earlier process has sent."""
+        known = self._messages
+        self._messages = OrderedDict(((chat, number), ours) for chat, number, ours in earlier)
+        self._messages.update(known)
+        while len(self._messages) > self.most:
+            self._messages.popitem(last=False)
+
+    def unsaved(self) -> list[Standing]:
+        """What was sent since this was last asked."""
+        fresh, self._unsaved = self._unsaved, []
+        return fresh
 
     def find(self, chat: str, message_id: str) -> Ours | None:
         return self._messages.get((chat, message_id))

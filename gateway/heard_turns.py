@@ -1,5 +1,8 @@
 """Turns of channels, as those hear of them who watch the gateway live."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from agents.turn import OnEvent, TurnEvent
 from gateway.http.hub import Hub
 from gateway.turns import Asked, Turns
@@ -34,19 +37,27 @@ class HeardTurns:
     async def answer(self, asked: Asked, on_event: OnEvent) -> ChatReply:
         """As Turns.answer. Raises Refused."""
         hub = self._hub
-        if hub is None or not hub:
+        if hub is None:
             return await self._turns.answer(asked, on_event)
         key, run = asked.key, asked.ids[0]
         hub.begun(key, run, text_of(asked.parts))
+
+        async def steering() -> Sequence[User]:
+            joined = await asked.steering()
+            for message in joined:
+                hub.joined(key, run, text_of(message.parts))
+            return joined
 
         def both(event: TurnEvent) -> None:
             hub.event(key, run, event)
             on_event(event)
 
         try:
-            reply = await self._turns.answer(asked, both)
+            reply = await self._turns.answer(replace(asked, steering=steering), both)
         except Refused as refused:
             hub.failed(key, run, refused)
             raise
+        finally:
+            hub.over(run)
         hub.done(reply, run)
         return reply

@@ -173,7 +173,12 @@ class Connection:
             self._all = on
         self._follows = self._follows | keys if on else self._follows - keys
         shown = sorted(str(key) for key in self._follows)
-        return {"sessions": [*shown, *(["*"] if self._all else [])]}
+        followed: JsonObject = {"sessions": [*shown, *(["*"] if self._all else [])]}
+        if not on:
+            return followed
+        runs = self._hub.runs
+        asked = None if "*" in names else frozenset(keys)
+        return {**followed, "running": [one.told() for one in runs.of(asked)], "busy": [*runs.busy()]}
 
     def _put(self, text: str) -> None:
         if self._full.is_set():

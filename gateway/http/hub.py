@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from agents.clock import Clock, system_clock
 from agents.turn import TurnEvent
 from gateway.http.events import event_json
-from gateway.views import ChatReply, Refused, reply_json
+from gateway.http.runs import Run, Runs
+from gateway.views import ChatReply, Refused, reply_json, time_json
 from sessions.key import SessionKey
 from sessions.messages import JsonObject
 
@@ -31,10 +33,13 @@ class Listener(Protocol):
 
 
 class Hub:
-    """Lives on the event loop. Nobody who tells something waits for those who listen."""
+    """Lives on the event loop. Nobody who tells something waits for those who listen. `runs` are the turns
+    under way."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = system_clock) -> None:
         self._listeners: set[Listener] = set()
+        self._clock = clock
+        self.runs = Runs()
 
     def __len__(self) -> int:
         return len(self._listeners)
@@ -50,14 +55,22 @@ class Hub:
 
     def begun(self, key: SessionKey, run: str, text: str) -> None:
         """A turn has been asked for, with this text of a person."""
-        self._chat(key, run, "started", {"text": text})
+        now = self._clock()
+        self.runs.begin(Run(id=run, key=key, text=text, since=now))
+        self._chat(key, run, "started", {"text": text, "since": time_json(now)})
+        self.sessions_changed(key, "begun")
+
+    def joined(self, key: SessionKey, run: str, text: str) -> None:
+        """What somebody said meanwhile has joined the turn."""
+        self._happened(key, run, "joined", {"text": text})
 
     def event(self, key: SessionKey, run: str, event: TurnEvent) -> None:
         name, data = event_json(event)
-        self._chat(key, run, name, data, optional=name in ("text", "thinking"))
+        self._happened(key, run, name, data, optional=name in ("text", "thinking"))
 
     def done(self, reply: ChatReply, run: str) -> None:
         """A turn has its answer."""
+        self.over(run)
         told = reply_json(reply)
         self._chat(reply.key, run, "done", told)
         about: JsonObject = {"session_key": str(reply.key), "model": reply.model, "usage": told["usage"]}
@@ -65,11 +78,16 @@ class Hub:
         self.sessions_changed(reply.key, "turn")
 
     def failed(self, key: SessionKey, run: str, refused: Refused) -> None:
+        self.over(run)
         self._chat(key, run, "error", {"code": refused.code, "message": str(refused)})
         self.sessions_changed(key, "turn")
 
+    def over(self, run: str) -> None:
+        """The turn is under way no more, however it ended."""
+        self.runs.end(run, self._clock())
+
     def sessions_changed(self, key: SessionKey, why: str) -> None:
-        """`why`: turn, reset, compact or resume."""
+        """`why`: begun, turn (it has ended), reset, compact or resume."""
         self.tell(News(event="sessions.changed", payload={"session_key": str(key), "why": why}))
 
     def shutting_down(self, *, reason: str, restart_ms: int) -> None:
@@ -80,6 +98,13 @@ class Hub:
         """Close every connection: the service restarts (1012)."""
         for listener in tuple(self._listeners):
             listener.leave(1012, "the gateway stops")
+
+    def _happened(
+        self, key: SessionKey, run: str, kind: str, data: JsonObject, *, optional: bool = False
+    ) -> None:
+        self.runs.take(run, kind, data)
+        if self._listeners:
+            self._chat(key, run, kind, data, optional=optional)
 
     def _chat(
         self, key: SessionKey, run: str, kind: str, data: JsonObject, *, optional: bool = False

@@ -54,7 +54,10 @@ def add_chat_routes(
         talk.key_of(body.agent, body.session)
         beside = await beside_of(files, attachments)
         if body.stream:
-            return await streamed(live_turn(talk, body, beside))
+            one = talk.next_run()
+            answer = await streamed(live_turn(one, body, beside))
+            answer.headers["x-clawd-run"] = one.run
+            return answer
         reply = await talk.chat(agent=body.agent, session=body.session, text=body.text, beside=beside)
         return JsonAnswer(reply_json(reply))
 

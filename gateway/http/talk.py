@@ -78,13 +78,18 @@ class Talk:
         text: str,
         on_event: OnEvent | None = None,
         beside: Beside = OWNER,
+        run: str | None = None,
     ) -> ChatReply:
-        """As the gateway's. Raises Refused."""
-        begun = Begun(run=self._new_id(), key=self.key_of(agent, session))
+        """As the gateway's; `run` is what listeners know the turn by. Raises Refused."""
+        begun = Begun(run=run or self._new_id(), key=self.key_of(agent, session))
         task = asyncio.create_task(self._heard(begun, text, on_event or _nobody, beside))
         self._tasks.add(task)
         task.add_done_callback(self._ended)
         return await asyncio.shield(task)
+
+    def next_run(self) -> "Numbered":
+        """The same, for one turn whose id is known before it begins."""
+        return Numbered(talk=self, run=self._new_id())
 
     def begin(
         self, *, agent: str | None, session: str | None, text: str, beside: Beside = OWNER, once: str = ""
@@ -138,8 +143,30 @@ class Talk:
         except Exception:
             self._hub.failed(key, begun.run, BROKEN)
             raise
+        finally:
+            self._hub.over(begun.run)
         self._hub.done(reply, begun.run)
         return reply
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbered:
+    talk: Talk
+    run: str
+
+    async def chat(
+        self,
+        *,
+        agent: str | None,
+        session: str | None,
+        text: str,
+        on_event: OnEvent | None = None,
+        beside: Beside = OWNER,
+    ) -> ChatReply:
+        """As Talk's. Raises Refused."""
+        return await self.talk.chat(
+            agent=agent, session=session, text=text, on_event=on_event, beside=beside, run=self.run
+        )
 
 
 def _name(key: SessionKey) -> str | None:

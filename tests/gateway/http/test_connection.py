@@ -202,10 +202,14 @@ async def test_a_turn_is_told_live_to_whoever_sent_it_and_whoever_follows_it(
             for socket in (one, two):
                 await socket.send(HELLO)
                 await heard(socket)
-            assert (await asked(two, "subscribe", sessions=["*"]))["payload"] == {"sessions": ["*"]}
+            assert (await asked(two, "subscribe", sessions=["*"]))["payload"] == {
+                "sessions": ["*"],
+                "running": [],
+                "busy": [],
+            }
 
             begun = (await asked(one, "chat.send", text="hi", key="k1"))["payload"]
-            told = [[await heard(socket) for _ in range(6)] for socket in (one, two)]
+            told = [[await heard(socket) for _ in range(7)] for socket in (one, two)]
             again = (await asked(one, "chat.send", text="hi", key="k1"))["payload"]
 
     assert begun["session_key"] == "agent:main:main"
@@ -214,15 +218,55 @@ async def test_a_turn_is_told_live_to_whoever_sent_it_and_whoever_follows_it(
     for events in told:
         assert [(one["event"], one["payload"].get("kind")) for one in events] == [
             ("chat", "started"),
+            ("sessions.changed", None),
             ("chat", "text"),
             ("chat", "text"),
             ("chat", "done"),
             ("usage", None),
             ("sessions.changed", None),
         ]
-        assert [one["seq"] for one in events] == [1, 2, 3, 4, 5, 6]
-        assert events[3]["payload"]["reply"] == "hello"
-        assert events[3]["payload"]["run_id"] == begun["run_id"]
+        assert [one["seq"] for one in events] == [1, 2, 3, 4, 5, 6, 7]
+        assert events[4]["payload"]["reply"] == "hello"
+        assert events[4]["payload"]["run_id"] == begun["run_id"]
+
+
+async def test_who_begins_to_listen_in_the_middle_of_a_turn_is_told_what_was_said_so_far(
+    app: FastAPI, gateway: FakeGateway
+) -> None:
+    go = asyncio.Event()
+
+    async def answer(text: str, on_event: OnEvent) -> str:
+        on_event(TextDelta(text="hel"))
+        on_event(TextDelta(text="lo "))
+        await go.wait()
+        on_event(TextDelta(text="you"))
+        return "hello you"
+
+    gateway.answer = answer
+    async with served(app) as port:
+        url = f"ws://localhost:{port}/ws"
+        async with connect(url, proxy=None) as one, connect(url, proxy=None) as late:
+            for socket in (one, late):
+                await socket.send(HELLO)
+                await heard(socket)
+            begun = (await asked(one, "chat.send", text="hi", key="k1"))["payload"]
+            while (await heard(one))["payload"].get("delta") != "lo ":
+                pass
+            told = (await asked(late, "subscribe", sessions=["agent:main:main"]))["payload"]
+            elsewhere = (await asked(late, "subscribe", sessions=["agent:main:api:x"]))["payload"]
+            go.set()
+            rest = [await heard(late) for _ in range(2)]
+            while (await heard(late))["event"] != "sessions.changed":
+                pass
+            after = (await asked(late, "subscribe", sessions=["agent:main:main"]))["payload"]
+
+    (run,) = told["running"]
+    assert (run["run_id"], run["session_key"], run["text"]) == (begun["run_id"], "agent:main:main", "hi")
+    assert (run["events"], run["cut"]) == ([{"kind": "text", "delta": "hello "}], False)
+    assert told["busy"] == elsewhere["busy"] == ["agent:main:main"]
+    assert elsewhere["running"] == []
+    assert [one["payload"].get("delta", one["payload"].get("reply")) for one in rest] == ["you", "hello you"]
+    assert (after["running"], after["busy"]) == ([], [])
 
 
 async def test_a_session_that_is_not_followed_is_not_told(app: FastAPI, hub: Hub) -> None:

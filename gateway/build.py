@@ -193,6 +193,7 @@ def _gateway(
         version=version(),
         approvals=site.approvals,
         take=site.media.taker.stored,
+        outgoing=site.media.outgoing,
         hooks=Hooks(queue=choosing.queue, verbose=choosing.verbose, restart=restart.hook),
     )
 

@@ -22,6 +22,8 @@ from gateway.endings import Endings
 from gateway.insight import Insight, Window
 from gateway.lanes import Lanes
 from gateway.lifecycle import Lifecycle
+from gateway.media.sending import Outgoing
+from gateway.media.serving import sending_in
 from gateway.media.taken import Take, Taken, not_taken
 from gateway.memories import Memories
 from gateway.roster import Roster
@@ -69,11 +71,12 @@ class Gateway:
         approvals: Approvals | None = None,
         hooks: Hooks = Hooks(),  # noqa: B008 (frozen)
         take: Take = not_taken,
+        outgoing: Outgoing | None = None,
         price: PriceOf = lambda _provider, _model: None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self.default_agent, self.new_id = roster.default, new_id
-        self.approvals, self._take = approvals, take
+        self.approvals, self._take, self.outgoing = approvals, take, outgoing
         self.models = models
         self.ready, self.draining = False, False
         self.lanes = Lanes(max_concurrent_turns)
@@ -272,7 +275,8 @@ class Gateway:
             outside=taken.outside,
             approve=asked_in_text(self.approvals, key, on_event) if self.approvals else nobody_to_ask,
         )
-        reply = await self.turns.answer(asked, on_event)
+        with sending_in(self.outgoing, key, beside):
+            reply = await self.turns.answer(asked, on_event)
         return replace(reply, reply="\n\n".join((reply.reply, *(f"⚠️ {line}" for line in taken.told))))
 
 

@@ -39,13 +39,15 @@ class ChatReply:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside:
     """What comes with a text: `context` stands before it and is no instruction; `files` are not fetched yet.
-    `sender` and `trust` say whose it is; only what comes from the owner may be a slash command."""
+    `sender` and `trust` say whose it is; only what comes from the owner may be a slash command.
+    `takes_files`: the caller fetches the files that the agent sends."""
 
     context: str = ""
     images: tuple[Image, ...] = ()
     files: tuple[Attachment, ...] = ()
     sender: str = "owner"
     trust: Trust = "owner"
+    takes_files: bool = False
 
 
 OWNER = Beside()

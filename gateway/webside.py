@@ -9,6 +9,7 @@ from gateway.http.hub import Hub, News
 from gateway.http.rules import HttpRules
 from gateway.http.wiring import NO_HOOKS, ApprovalDesk, HookRules, Wiring
 from gateway.machine import version
+from gateway.media.serving import SentFiles
 from gateway.reload import Reload
 from sessions.messages import JsonObject
 
@@ -47,7 +48,7 @@ def same_as(token: str, config: Config) -> str | None:
 
 def wiring_of(gateway: Gateway, frontage: Frontage | None, reload: Reload, hub: Hub) -> Wiring:
     """Webhooks go by the configuration as it is at each request; the hub hears of approvals from now on."""
-    desk = None
+    desk, outgoing = None, gateway.outgoing
     if gateway.approvals is not None:
         desk = ApprovalDesk(approvals=gateway.approvals, clock=gateway.clock)
         tell_approvals(desk, hub)
@@ -68,6 +69,7 @@ def wiring_of(gateway: Gateway, frontage: Frontage | None, reload: Reload, hub: 
         channels=_desk_of(gateway, frontage, reload) if frontage else None,
         pairing=frontage.access.store if frontage else None,
         approvals=desk,
+        sent=SentFiles(entries=gateway.entries, outgoing=outgoing) if outgoing else None,
     )
 
 

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from starlette.responses import Response
 
 from agents.model.catalog import ModelStatus
+from gateway.media.sending import sent_by
 from gateway.views import Conversation, session_json, time_json, usage_json
 from memory.orders import SyncReport
 from memory.reading import NoteText
@@ -100,7 +101,17 @@ def message_json(message: Message) -> JsonObject:
                 "cut": len(text) > MAX_RESULT_CHARS,
                 "tool": {"call_id": message.call_id, "name": message.name, "is_error": message.is_error},
                 **_images(message.parts),
+                **sent_json(message),
             }
+
+
+def sent_json(result: ToolResult) -> JsonObject:
+    """`file`: what the call has sent, under GET /api/sessions/{key}/files/{ref}."""
+    for one in sent_by(result):
+        file = one.file
+        told: JsonObject = {"ref": file.path.name, "name": file.name, "mime": file.mime, "size": file.size}
+        return {"file": {**told, "caption": one.caption}}
+    return {}
 
 
 def _assistant_json(message: Assistant) -> JsonObject:

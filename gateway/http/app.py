@@ -18,6 +18,7 @@ from gateway.http.auth import BadToken, checked_token
 from gateway.http.channel_routes import add_channel_routes
 from gateway.http.docs import describe
 from gateway.http.door import Door
+from gateway.http.file_routes import add_file_routes
 from gateway.http.guard import Guard
 from gateway.http.hook_routes import MAX_BODY as MAX_HOOK
 from gateway.http.hook_routes import add_hook_routes
@@ -70,6 +71,7 @@ def _add_routes(app: FastAPI, gateway: GatewayApi, rules: HttpRules, wiring: Wir
     status = status_of(gateway, wiring)
     add_health_routes(app, gateway)
     add_chat_routes(app, gateway, talk, rules, wiring.attachments)
+    add_file_routes(app, wiring)
     add_session_changes(app, gateway, wiring.hub)
     add_session_routes(app, gateway)
     add_memory_routes(app, gateway)

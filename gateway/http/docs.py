@@ -30,8 +30,10 @@ def described(
     public: bool = False,
     stream: bool = False,
     files: bool = False,
+    binary: bool = False,
 ) -> Described:
-    """`stream`: the answer may be server-sent events as well; `files`: the body may be a form with files."""
+    """`stream`: the answer may be server-sent events as well; `files`: the body may be a form with files;
+    `binary`: the answer is a file."""
     extra: dict[str, Any] = {"security": [] if public else [{"token": []}]}
     if query is not None:
         extra["parameters"] = _parameters(query)
@@ -43,7 +45,7 @@ def described(
     return Described(
         operation_id=name,
         openapi_extra=extra,
-        responses=_responses(answer, status, stream=stream, public=public),
+        responses=_responses(answer, status, stream=stream, public=public, binary=binary),
         response_class=Response,  # what is answered is described in `responses` alone
         status_code=status,
     )
@@ -84,22 +86,24 @@ def _parameters(query: type[BaseModel]) -> list[dict[str, Any]]:
 
 def _form_schema(body: type[BaseModel]) -> JsonObject:
     """The same fields as text, and any number of files."""
-    properties: JsonObject = {
-        name: {"type": "string"} for name in body.model_fields if name not in ("attachments", "stream")
-    }
-    properties["stream"] = {"type": "string", "enum": ["true", "false"]}
+    properties: JsonObject = {name: {"type": "string"} for name in body.model_fields if name != "attachments"}
+    for switch in ("stream", "takes_files"):
+        properties[switch] = {"type": "string", "enum": ["true", "false"]}
     properties["file"] = {"type": "string", "format": "binary"}
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def _responses(
-    answer: type[Shape] | None, status: int, *, stream: bool, public: bool
+    answer: type[Shape] | None, status: int, *, stream: bool, public: bool, binary: bool
 ) -> dict[int | str, dict[str, Any]]:
     content: dict[str, Any] = {}
     if answer is not None:
         content["application/json"] = {"schema": schema_of(answer)}
     if stream:
         content["text/event-stream"] = {"schema": {"type": "string"}}
+    if binary:
+        for mime in ("application/octet-stream", "image/*"):
+            content[mime] = {"schema": {"type": "string", "format": "binary"}}
     problem = {"application/json": {"schema": schema_of(Problem)}}
     told: dict[int | str, dict[str, Any]] = {status: {"description": "Done", "content": content}}
     if public:

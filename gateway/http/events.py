@@ -2,7 +2,7 @@
 
 from agents.model.provider import TextDelta, ThinkingDelta
 from agents.turn import Retrying, ToolFinished, ToolStarted, TurnEvent
-from gateway.http.answers import cut
+from gateway.http.answers import cut, sent_json
 from sessions.messages import JsonObject, ToolCall, text_of
 
 
@@ -20,6 +20,7 @@ def event_json(event: TurnEvent) -> tuple[str, JsonObject]:
                 "state": "finished",
                 "is_error": event.result.is_error,
                 "result": cut(text_of(event.result.parts)),
+                **sent_json(event.result),
             }
             return "tool", _call(event.call) | outcome
         case Retrying():

@@ -43,7 +43,8 @@ class File(Form):
 
 
 class ChatBody(Form):
-    """The body of POST /api/chat. Without a text there must be attachments."""
+    """The body of POST /api/chat. Without a text there must be attachments. `takes_files`: the caller fetches
+    the files that the agent sends."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -51,6 +52,7 @@ class ChatBody(Form):
     agent: Name | None = None
     session: Name | None = None
     stream: bool = False
+    takes_files: bool = False
     attachments: Annotated[list[File], Field(max_length=10)] = []
 
 

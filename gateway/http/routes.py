@@ -1,5 +1,7 @@
 """The addresses of health, of chat and of memory, and how each asks the gateway."""
 
+from dataclasses import replace
+
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import StreamingResponse
 
@@ -52,7 +54,7 @@ def add_chat_routes(
         body, files = await chat_of(request, rules)
         talk.check_open()
         talk.key_of(body.agent, body.session)
-        beside = await beside_of(files, attachments)
+        beside = replace(await beside_of(files, attachments), takes_files=body.takes_files)
         if body.stream:
             one = talk.next_run()
             answer = await streamed(live_turn(one, body, beside))

@@ -19,6 +19,7 @@ from gateway.views import OWNER, Beside, Refused
 
 MOST_FILES = 10
 
+_SWITCHES = ("stream", "takes_files")
 _MIME = re.compile(r"[a-z0-9.+-]{1,60}/[a-z0-9.+-]{1,80}")
 
 
@@ -68,7 +69,7 @@ async def _form(request: Request, rules: HttpRules) -> tuple[ChatBody, list[Raw]
                 continue
             if name in values:
                 raise Refused(f"{name} is given twice. Give it once.", code="bad_request", status=400)
-            values[name] = value == "true" if name == "stream" else value
+            values[name] = value == "true" if name in _SWITCHES else value
         body, files = form_of(ChatBody, {"text": "", **values}), await _files(form)
         return worded(body, rules, files=bool(files)), files
 

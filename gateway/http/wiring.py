@@ -11,6 +11,7 @@ from gateway.approvals import Approvals
 from gateway.channel_view import ChannelDesk
 from gateway.deliveries import Delivery
 from gateway.http.hub import Hub
+from gateway.media.serving import SentFiles
 from gateway.pairing import PairingStore
 from sessions.messages import JsonObject
 
@@ -89,4 +90,5 @@ class Wiring:
     facts: Callable[[], JsonObject] = dict
     channels: ChannelDesk | None = None
     approvals: ApprovalDesk | None = None
+    sent: SentFiles | None = None
     pairing: PairingStore | None = None

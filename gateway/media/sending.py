@@ -61,6 +61,10 @@ class Outgoing:
         found = [one for one in sendings_of(entries, message_id) if self._is_copy(one.file.path)]
         return tuple(found[:MOST_FILES])
 
+    def has(self, path: Path) -> bool:
+        """Whether it is a file of ours, and is there."""
+        return self._is_copy(path)
+
 
 def sending_details(stored: Stored, caption: str) -> JsonObject:
     """What the transcript holds of a file that is to go out with the turn's answer."""
@@ -109,9 +113,20 @@ def sendings_of(entries: Sequence[Entry], message_id: str) -> list[Sending]:
             began = began or message_id in message.ids
         elif isinstance(message, Assistant):
             ended = began and not message.calls and message.stop != "aborted"
-        elif began and isinstance(message, ToolResult) and message.name == SEND_FILE and not message.is_error:
-            found += _sending(message)
+        elif began and isinstance(message, ToolResult):
+            found += sent_by(message)
     return found
+
+
+def sent_in(entries: Sequence[Entry]) -> list[Sending]:
+    """All files of a transcript; they may be gone."""
+    said = (entry.body.message for entry in entries if isinstance(entry.body, Said))
+    return [one for message in said if isinstance(message, ToolResult) for one in sent_by(message)]
+
+
+def sent_by(result: ToolResult) -> list[Sending]:
+    """The file that a call of send_file has sent; nothing for any other."""
+    return list(_sending(result)) if result.name == SEND_FILE and not result.is_error else []
 
 
 def _sending(result: ToolResult) -> Iterator[Sending]:

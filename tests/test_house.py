@@ -37,6 +37,7 @@ VENDORS = {
             "permissions",
             "places",
             "receiving",
+            "rights",
             "rooms",
             "sending",
         )
@@ -50,6 +51,7 @@ VENDORS = {
             "delivering",
             "errors",
             "fetching",
+            "groups",
             "intake",
             "me",
             "menu",

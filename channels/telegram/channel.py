@@ -19,6 +19,7 @@ from channels.telegram.connection import Line, Server
 from channels.telegram.delivering import Delivering
 from channels.telegram.errors import pause_asked
 from channels.telegram.fetching import fetched
+from channels.telegram.groups import Groups
 from channels.telegram.intake import Intake
 from channels.telegram.keeping import Keeping, SentFile
 from channels.telegram.me import Me, me_of
@@ -26,6 +27,7 @@ from channels.telegram.menu import Menu, offered
 from channels.telegram.offset import OffsetFile
 from channels.telegram.polling import Polling, explained
 from channels.telegram.receiving import to_inbound
+from channels.telegram.rights import any_group, named_groups
 from channels.telegram.sending import ALBUM_FILES, MAX_CAPTION, album_of
 from channels.telegram.status import Evidence, Status
 from channels.telegram.timing import Timing
@@ -82,7 +84,15 @@ class TelegramChannel:
         self._api = Line(server, self._timing, pool=_API_CONNECTIONS)
         self._polls = Line(server, self._timing, pool=_POLLING_CONNECTIONS, polls=True)
         self._menu = Menu(self._folder / f"commands-{account}", commands)
-        self._evidence = Evidence(in_groups=settings.group_policy == "open" or bool(settings.groups))
+        named = () if any_group(settings) else named_groups(settings)
+        self._evidence = Evidence(in_groups=any_group(settings) or bool(named), groups=named)
+        self._groups = Groups(
+            line=self._api,
+            settings=settings,
+            evidence=self._evidence,
+            timing=self._timing,
+            on_moved=self._found_moved,
+        )
         self._out = Delivering(
             line=self._api,
             evidence=self._evidence,
@@ -110,6 +120,7 @@ class TelegramChannel:
             me = await self._introduced()
             self._spawn(offered(self._menu, self._api.bot, me.id))
             await self._remembering(me)
+            self._spawn(self._groups.run(me.id))
             await self._listen(me, intake)
         except ChannelFailed as error:
             self._evidence.failed(str(error))
@@ -200,6 +211,7 @@ class TelegramChannel:
         if self._me is None:
             return []
         try:
+            self._groups.heard(update)
             events = to_inbound(update, self._me, now=self._clock())
         except (TypeError, KeyError, ValueError, AttributeError, IndexError):
             logger.exception("update %d cannot be understood and is left out", update.update_id)
@@ -231,6 +243,7 @@ class TelegramChannel:
             logger.info("a pressed button could not be answered: %s", error.message)
 
     def _found_moved(self, old: str, new: str) -> None:
+        self._out.moved(old, new)
         address = Address(channel="telegram", account=self.account, chat=old, kind="group")
         event = ChatChanged(id=f"moved-{old}-{new}", address=address, at=self._clock(), moved_to=new)
         if self._deliver:

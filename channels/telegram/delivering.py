@@ -22,7 +22,7 @@ from telegram.error import ChatMigrated, TelegramError
 from channels.channel import SendError
 from channels.message import Address, OutboundFile, OutboundMessage
 from channels.telegram.connection import Line
-from channels.telegram.errors import is_unchanged, no_thread, send_error, wants_document
+from channels.telegram.errors import is_closed, is_unchanged, no_thread, send_error, wants_document
 from channels.telegram.sending import Call, chat_id, thread_of, to_edit, to_wire
 from channels.telegram.sent import Sent
 from channels.telegram.status import Evidence
@@ -69,7 +69,7 @@ class Delivering:
         for call in calls[len(done) :]:
             done.append(await self._step(call, message.address, last=call is calls[-1]))
         self.sent.ended(message.key, message.part)
-        self._evidence.wrote(message.address.chat)
+        self._evidence.wrote(message.address.chat, message.address.thread)
         return next((one for one, call in zip(done, calls, strict=True) if call.says), done[0])
 
     async def _step(self, call: Call, address: Address, *, last: bool) -> str:
@@ -208,6 +208,8 @@ class Delivering:
         self._learn(error, address)
         if refused.gone:
             self._evidence.lost(address.chat, str(refused))
+        if is_closed(error):
+            self._evidence.topic_closed(address.chat, address.thread)
         return refused
 
 

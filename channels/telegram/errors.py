@@ -114,6 +114,11 @@ def is_unchanged(error: TelegramError) -> bool:
     return isinstance(error, BadRequest) and "not modified" in error.message.lower()
 
 
+def is_closed(error: TelegramError) -> bool:
+    """The topic is, for whoever does not manage topics."""
+    return isinstance(error, BadRequest) and "topic_closed" in error.message.lower()
+
+
 def no_thread(error: TelegramError) -> bool:
     return isinstance(error, BadRequest) and "thread not found" in error.message.lower()
 

@@ -1,16 +1,21 @@
 """What a Telegram channel knows of itself, from evidence."""
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from channels.channel import Health
 from channels.telegram.me import Me, privacy_problem
+from channels.telegram.rights import Rights, called
 
 State: TypeAlias = Literal["stopped", "starting", "connected", "waiting", "failed"]
 """`waiting`: the last try failed, the next one comes by itself. `failed`: somebody has to change it."""
 
-_MOST_CHATS = 200
+K = TypeVar("K")
+V = TypeVar("V")
+
+_MOST_CHATS, _SHOWN = 200, 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +36,13 @@ class Status:
 
 class Evidence:
     """Where a channel writes down what happens to it. `in_groups`: its settings hear groups, so that privacy
-    mode matters."""
+    mode matters; `groups` are those, where all of them are known by their ids."""
 
-    def __init__(self, *, in_groups: bool) -> None:
+    def __init__(self, *, in_groups: bool, groups: Collection[str] = ()) -> None:
         self._in_groups = in_groups
+        self._named = frozenset(groups)
+        self._groups: dict[str, Rights] = {}
+        self._closed: dict[tuple[str, str], None] = {}
         self._me: Me | None = None
         self._state: State = "stopped"
         self._alive_at: datetime | None = None
@@ -68,14 +76,24 @@ class Evidence:
 
     def lost(self, chat: str, why: str) -> None:
         """A chat cannot be written to."""
-        self._lost.pop(chat, None)
-        self._lost[chat] = why
-        if len(self._lost) > _MOST_CHATS:
-            del self._lost[next(iter(self._lost))]
+        _put(self._lost, chat, why)
 
-    def wrote(self, chat: str) -> None:
+    def group(self, chat: str, rights: Rights) -> None:
+        """How the bot stands in a group."""
+        _put(self._groups, chat, rights)
+
+    def topic_closed(self, chat: str, thread: str) -> None:
+        _put(self._closed, (chat, thread), None)
+
+    def topic_open(self, chat: str, thread: str) -> None:
+        self._closed.pop((chat, thread), None)
+
+    def wrote(self, chat: str, thread: str = "") -> None:
         """A message has arrived in the chat."""
         self._lost.pop(chat, None)
+        self.topic_open(chat, thread)
+        if (rights := self._groups.get(chat)) and rights.silent:
+            del self._groups[chat]
 
     def status(self, now: datetime) -> Status:
         me, at = self._me, self._alive_at
@@ -101,6 +119,37 @@ class Evidence:
         )
 
     def _problems(self) -> tuple[str, ...]:
-        privacy = privacy_problem(self._me) if self._me and self._in_groups else ""
-        lost = tuple(f"chat {chat}: {why}" for chat, why in list(self._lost.items())[-5:])
-        return (*filter(None, (privacy, self._unsaved)), *lost)
+        return (*filter(None, (self._privacy(), self._unsaved)), *self._in_each_group(), *self._in_chats())
+
+    def _privacy(self) -> str:
+        """An admin reads all of a group."""
+        admin = {chat for chat, rights in self._groups.items() if rights.admin}
+        if self._me is None or not self._in_groups or (self._named and self._named <= admin):
+            return ""
+        return privacy_problem(self._me)
+
+    def _in_each_group(self) -> Iterator[str]:
+        for chat, rights in self._groups.items():
+            for problem in rights.problems:
+                yield f"{called(chat, rights)}: {problem}"
+        for chat, thread in [*self._closed][-_SHOWN:]:
+            rights = self._groups.get(chat, Rights())
+            if not rights.manages_topics:
+                yield (
+                    f"{called(chat, rights)}: topic {thread} is closed, and the bot may not write there: an "
+                    "admin can open it, or make the bot an admin who manages topics"
+                )
+
+    def _in_chats(self) -> Iterator[str]:
+        told = {chat for chat, rights in self._groups.items() if rights.problems}
+        lost = [(chat, why) for chat, why in self._lost.items() if chat not in told]
+        for chat, why in lost[-_SHOWN:]:
+            yield f"chat {chat}: {why}"
+
+
+def _put(known: dict[K, V], key: K, value: V) -> None:
+    """As the newest; the oldest goes when there are too many."""
+    known.pop(key, None)
+    known[key] = value
+    if len(known) > _MOST_CHATS:
+        del known[next(iter(known))]

@@ -2,9 +2,10 @@
 
 import asyncio
 import hmac
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from channels.account import AccountSettings
+from channels.telegram.rights import Rights, any_group, called, named_groups, rights_of, wish_of
 from gateway.cli.channel_asking import Bot, Person, TokenRefused, fetched, unexpected
 from gateway.views import Refused
 from sessions.messages import Json, JsonObject
@@ -27,15 +28,39 @@ async def look(server: str, token: str, settings: AccountSettings) -> Bot:
         joins_groups=user.get("can_join_groups") is not False,
     )
     said = tuple(filter(None, [privacy_problem(me)]))
-    groups = settings.group_policy == "open" or bool(settings.groups)
+    named = named_groups(settings)
+    rights = {chat: await _rights(server, token, chat, me.id, settings) for chat in named}
+    groups = any_group(settings) or not all(one.admin for one in rights.values())
     name, home = f"@{user.get('username')}", f"https://t.me/{user.get('username')}"
     return Bot(
         id=str(me.id),
         name=name,
-        problems=said if groups else (),
-        notes=() if groups else tuple(f"for groups: {one}" for one in said),
+        problems=(*(said if groups else ()), *_in_groups(rights)),
+        notes=() if groups or named else tuple(f"for groups: {one}" for one in said),
         start=f"{home}?start=",
     )
+
+
+async def _rights(server: str, token: str, chat: str, bot_id: int, settings: AccountSettings) -> Rights:
+    found: list[JsonObject] = []
+    for method, form in (("getChatMember", {"user_id": bot_id}), ("getChat", {})):
+        body: JsonObject = {"chat_id": int(chat), **form}
+        _, answer = await fetched("POST", f"{server}/bot{token}/{method}", body=body)
+        match answer:
+            case {"ok": True, "result": dict(result)}:
+                found.append(result)
+            case {"description": str(said)}:
+                why = f"Telegram says: {said}. The bot is not in it, or the id is wrong"
+                return Rights(silent=True, problems=(why,))
+            case _:
+                return Rights()
+    return rights_of(found[0], found[1], wish_of(settings))
+
+
+def _in_groups(rights: Mapping[str, Rights]) -> Iterator[str]:
+    for chat, one in rights.items():
+        for problem in one.problems:
+            yield f"{called(chat, one)}: {problem}"
 
 
 async def claimant(server: str, token: str, code: str) -> Person:

@@ -48,6 +48,15 @@ class Methods:
     def do_getme(self, form: Form) -> Json:
         return self.world.bot
 
+    def do_getchat(self, form: Form) -> Json:
+        return self._found(form).to_full_json()
+
+    def do_getchatmember(self, form: Form) -> Json:
+        chat = self._found(form)
+        if int(form["user_id"]) != self.world.bot["id"]:
+            raise ApiError(400, "Bad Request: user not found")
+        return self.world.standing(chat.bot)
+
     def do_sendmessage(self, form: Form) -> Json:
         chat = self._chat(form)
         text, entities = _read(str(form.get("text", "")), form, "entities", MAX_TEXT, "message is too long")
@@ -206,6 +215,8 @@ class Methods:
             raise ApiError(400, "Bad Request: message thread not found")
         if thread is None and chat.forum:
             thread = 1
+        if thread in chat.closed and chat.bot != "administrator":
+            raise ApiError(400, "Bad Request: TOPIC_CLOSED")
         answers = self._answered(chat, form)
         markup = _keyboard(form)
         content |= {"reply_markup": markup} if markup else {}
@@ -239,7 +250,8 @@ class Methods:
         self.world.happened()
         return shown_to_bots(message)
 
-    def _chat(self, form: Form) -> Chat:
+    def _found(self, form: Form) -> Chat:
+        """The chat, whatever may be done in it."""
         given = str(form.get("chat_id", ""))
         chat = self.world.chats.get(int(given)) if re.fullmatch(r"-?\d+", given) else None
         if chat is None:
@@ -250,6 +262,11 @@ class Methods:
                 "Bad Request: group chat was upgraded to a supergroup chat",
                 migrate_to_chat_id=chat.moved_to,
             )
+        return chat
+
+    def _chat(self, form: Form) -> Chat:
+        """The chat, if the bot may write there."""
+        chat = self._found(form)
         if chat.type == "private":
             if not chat.started:
                 raise ApiError(403, "Forbidden: bot can't initiate conversation with a user")
@@ -259,7 +276,7 @@ class Methods:
             raise ApiError(403, "Forbidden: bot was kicked from the supergroup chat")
         elif chat.bot == "left":
             raise ApiError(403, "Forbidden: bot is not a member of the supergroup chat")
-        elif chat.bot == "restricted":
+        elif chat.bot == "restricted" or (chat.bot == "member" and "can_send_messages" in chat.denied):
             raise ApiError(400, "Bad Request: not enough rights to send text messages to the chat")
         return chat
 

@@ -21,6 +21,12 @@ _RIGHTS = (
     "can_send_voice_notes", "can_send_polls", "can_send_other_messages", "can_add_web_page_previews",
     "can_edit_tag", "can_react_to_messages",
 )  # fmt: skip
+_ADMIN = (
+    "can_be_edited", "is_anonymous", "can_manage_chat", "can_delete_messages", "can_manage_video_chats",
+    "can_restrict_members", "can_promote_members", "can_change_info", "can_invite_users", "can_post_stories",
+    "can_edit_stories", "can_delete_stories", "can_manage_topics",
+)  # fmt: skip
+_GIFTS = ("unlimited_gifts", "limited_gifts", "unique_gifts", "premium_subscription", "gifts_from_channels")
 _MARKS = (
     ("bot_command", re.compile(r"(?<![\w/@])/[A-Za-z0-9_]{1,32}(?:@\w{3,32})?")),
     ("mention", re.compile(r"(?<![\w@])@\w{3,32}")),
@@ -30,7 +36,8 @@ _MARKS = (
 
 @dataclass(slots=True)
 class Chat:
-    """`bot` is the bot's standing: member, restricted, left, kicked; `started`: the person pressed Start."""
+    """`bot` is the bot's standing: member, restricted, administrator, left, kicked; `started`: the person
+    pressed Start; `denied`: what a member may not do; `reactions`: those that are allowed, None for all."""
 
     id: int
     type: str
@@ -40,6 +47,9 @@ class Chat:
     started: bool = True
     moved_to: int | None = None
     voice_forbidden: bool = False
+    denied: set[str] = field(default_factory=set)
+    closed: set[int] = field(default_factory=set)
+    reactions: tuple[str, ...] | None = None
     messages: dict[int, Json] = field(default_factory=dict)
     typing: list[int | None] = field(default_factory=list)
     last: int = 0
@@ -53,6 +63,15 @@ class Chat:
             return {"id": self.id, "type": "private", "first_name": self.title}
         told: Json = {"id": self.id, "type": self.type, "title": self.title}
         return told | {"is_forum": True} if self.forum else told
+
+    def to_full_json(self) -> Json:
+        """As getChat tells it."""
+        told = self.to_json() | {"accent_color_id": 1, "max_reaction_count": 11}
+        told |= {"accepted_gift_types": dict.fromkeys(_GIFTS, False)}
+        told |= {"permissions": {right: right not in self.denied for right in _RIGHTS}}
+        if self.reactions is not None:
+            told |= {"available_reactions": [{"type": "emoji", "emoji": one} for one in self.reactions]}
+        return told
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,16 +198,22 @@ class World:
         """Somebody blocks, removes, restricts or takes back the bot."""
         place = self.chats[chat]
         old, place.bot = place.bot, status
-        member = {"user": {k: self.bot[k] for k in ("id", "is_bot", "first_name", "username")}}
         self.tell(
             my_chat_member={
                 "chat": place.to_json(),
                 "from": self.users[user],
                 "date": self.time,
-                "old_chat_member": _standing(member, old),
-                "new_chat_member": _standing(member, status),
+                "old_chat_member": self.standing(old),
+                "new_chat_member": self.standing(status),
             }
         )
+
+    def close(self, chat: int, topic: int, *, closed: bool = True) -> None:
+        """An admin closes a topic, or opens it again."""
+        place = self.chats[chat]
+        (place.closed.add if closed else place.closed.discard)(topic)
+        word = "forum_topic_closed" if closed else "forum_topic_reopened"
+        self.tell(message=self._message(place, self.users[ANNA], thread=topic) | {word: {}})
 
     def upgrade(self, chat: int, new: int) -> None:
         """A group becomes a supergroup, with another id."""
@@ -213,6 +238,11 @@ class World:
         folder, _, name = path.rpartition("/")
         self.files[file_id] = (f"{folder}/{number}-{name}", data)
         return {"file_id": file_id, "file_unique_id": f"u{number}", "file_size": size or len(data)}
+
+    def standing(self, status: str) -> Json:
+        """The bot as a ChatMember."""
+        member = {"user": {k: self.bot[k] for k in ("id", "is_bot", "first_name", "username")}}
+        return _standing(member, status)
 
     # what they see
 
@@ -294,6 +324,8 @@ def _standing(member: Json, status: str) -> Json:
         return member | {"status": status, "until_date": 0}
     if status == "restricted":
         return member | {"status": status, "is_member": True, "until_date": 0} | dict.fromkeys(_RIGHTS, False)
+    if status == "administrator":
+        return member | {"status": status} | dict.fromkeys(_ADMIN, True)
     return member | {"status": status}
 
 

@@ -471,6 +471,22 @@ async def test_the_outbox_is_read_without_a_gateway_and_not_changed(home: Home) 
 # with one
 
 
+async def test_what_a_bot_may_not_do_in_its_groups_is_told(home: Home, server: TelegramServer) -> None:
+    server.world.chats[GROUP].denied = {"can_send_messages"}
+    async with with_bot(home, server, groups={str(GROUP): {}, "-1004711": {}}):
+        await until(lambda: server.count("getChatMember") >= 2)
+        server.world.say(ANNA, "hello")  # so that the first poll ends
+        await _connected(home)
+        status = await clawd(home, "channels", "status")
+        tried = await clawd(home, "channels", "test", "telegram")
+
+    for done in (status, tried):
+        assert f'group "Friends" ({GROUP}): the bot may not write there' in done.out
+        assert "group -1004711: Telegram" in done.out
+        assert "privacy" not in done.out
+    assert tried.code == 1
+
+
 async def test_status_test_restart_and_outbox_go_through_the_running_gateway(
     home: Home, server: TelegramServer
 ) -> None:

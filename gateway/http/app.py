@@ -31,7 +31,7 @@ from gateway.http.rules import HttpRules
 from gateway.http.session_routes import add_session_changes, add_session_routes
 from gateway.http.socket import add_socket
 from gateway.http.static import load
-from gateway.http.status_routes import add_status_routes, status_of
+from gateway.http.status_routes import add_status_routes, health_of, status_of
 from gateway.http.stream import BROKEN
 from gateway.http.talk import Talk
 from gateway.http.wiring import Wiring
@@ -68,7 +68,7 @@ def create_app(
 
 def _add_routes(app: FastAPI, gateway: GatewayApi, rules: HttpRules, wiring: Wiring, door: Door) -> None:
     talk = Talk(gateway, wiring.hub, new_id=wiring.new_id, now=time.monotonic)
-    status = status_of(gateway, wiring)
+    status = status_of(gateway, wiring, rules)
     add_health_routes(app, gateway)
     add_chat_routes(app, gateway, talk, rules, wiring.attachments)
     add_file_routes(app, wiring)
@@ -83,7 +83,8 @@ def _add_routes(app: FastAPI, gateway: GatewayApi, rules: HttpRules, wiring: Wir
     add_hook_routes(app, talk, wiring, rules)
     if wiring.openai_api:
         add_openai_routes(app, gateway, talk, rules, new_id=wiring.new_id)
-    add_socket(app, gateway, talk, wiring.hub, door=door, status=status, desk=wiring.approvals)
+    health = health_of(gateway, wiring, status)
+    add_socket(app, gateway, talk, wiring.hub, door=door, status=status, health=health, desk=wiring.approvals)
 
     @app.get("/openapi.json", include_in_schema=False)
     async def description(request: Request) -> Response:

@@ -163,6 +163,14 @@ class Index(Shape):
     chunks: int
 
 
+class Limits(Shape):
+    """Of one message. No bytes: files are not taken."""
+
+    text_chars: int
+    upload_bytes: int
+    files: int
+
+
 class Status(Shape):
     ready: bool
     draining: bool
@@ -170,6 +178,7 @@ class Status(Shape):
     default_agent: str
     sessions: int
     listeners: int
+    limits: Limits
 
 
 class Letter(Shape):

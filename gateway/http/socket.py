@@ -28,6 +28,7 @@ def add_socket(
     *,
     door: Door,
     status: Callable[[], JsonObject],
+    health: Callable[[], JsonObject],
     desk: ApprovalDesk | None = None,
 ) -> None:
     """The door has looked at Host, Origin and proxies already; the token comes in the first frame."""
@@ -48,10 +49,6 @@ def add_socket(
 
         methods = Methods(gateway, talk, rules=door.rules, status=status, follow=connection.follow, desk=desk)
         try:
-            await connection.run(let_in, methods, lambda: health_json(gateway))
+            await connection.run(let_in, methods, health)
         finally:
             strangers.discard(connection)
-
-
-def health_json(gateway: GatewayApi) -> JsonObject:
-    return {"ready": gateway.ready, "draining": gateway.draining}

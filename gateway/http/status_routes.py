@@ -8,16 +8,25 @@ from gateway.deliveries import Delivery
 from gateway.http import shapes
 from gateway.http.answers import JsonAnswer
 from gateway.http.api import GatewayApi
+from gateway.http.attention import attention
 from gateway.http.docs import described
 from gateway.http.requests import NoQuery, RetryBody, body_of, query_of
+from gateway.http.rules import HttpRules
+from gateway.http.upload import MOST_FILES
 from gateway.http.wiring import OutboxView, Wiring
 from gateway.redact import redact
 from gateway.views import Refused, time_json
-from sessions.messages import JsonObject
+from sessions.messages import Json, JsonObject
 
 
-def status_of(gateway: GatewayApi, wiring: Wiring) -> Callable[[], JsonObject]:
+def status_of(gateway: GatewayApi, wiring: Wiring, rules: HttpRules) -> Callable[[], JsonObject]:
     """What GET /api/status and the WebSocket tell."""
+    uploads = rules.max_upload_bytes if wiring.attachments is not None else 0
+    limits: JsonObject = {
+        "text_chars": rules.max_text_chars,
+        "upload_bytes": uploads,
+        "files": MOST_FILES if uploads else 0,
+    }
 
     def status() -> JsonObject:
         counts: JsonObject = {}
@@ -31,11 +40,28 @@ def status_of(gateway: GatewayApi, wiring: Wiring) -> Callable[[], JsonObject]:
             "default_agent": gateway.default_agent,
             "sessions": len(gateway.sessions()),
             "listeners": len(wiring.hub),
+            "limits": limits,
             **counts,
             **wiring.facts(),
         }
 
     return status
+
+
+def health_of(
+    gateway: GatewayApi, wiring: Wiring, status: Callable[[], JsonObject]
+) -> Callable[[], JsonObject]:
+    """What the WebSocket tells now and then; `attention` counts what the owner should look at."""
+
+    def health() -> JsonObject:
+        channels: list[Json] = [*wiring.channels.listed()] if wiring.channels is not None else []
+        return {
+            "ready": gateway.ready,
+            "draining": gateway.draining,
+            "attention": attention(status(), channels),
+        }
+
+    return health
 
 
 def add_status_routes(app: FastAPI, status: Callable[[], JsonObject], wiring: Wiring) -> None:

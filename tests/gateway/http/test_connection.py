@@ -184,7 +184,7 @@ async def test_hello_says_what_there_is(app: FastAPI) -> None:
     assert {"chat.send", "chat.abort", "sessions.list", "session.get", "status", "subscribe"} <= {
         *hello["features"]["methods"]
     }
-    assert hello["health"] == {"ready": True, "draining": False}
+    assert hello["health"] == {"ready": True, "draining": False, "attention": 0}
 
 
 async def test_a_turn_is_told_live_to_whoever_sent_it_and_whoever_follows_it(

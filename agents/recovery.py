@@ -12,11 +12,13 @@ RESUMED = "clawd.resumed"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
     """`recorded`: the message of the person is there and must not be written again; `answer` is the one
-    that ended its turn, if the turn came to an end; `ids` are all accepted messages that went into it."""
+    that ended its turn, if the turn came to an end; `ids` are all accepted messages that went into it.
+    `rounds` is what the model said before it used tools, by round."""
 
     recorded: bool
     answer: Assistant | None = None
     ids: tuple[str, ...] = ()
+    rounds: tuple[str, ...] = ()
 
 
 def left_of(entries: Sequence[Entry], message_id: str) -> Left:
@@ -29,6 +31,7 @@ def left_of(entries: Sequence[Entry], message_id: str) -> Left:
     if start is None:
         return Left(recorded=False)
     ids: tuple[str, ...] = ()
+    rounds: tuple[str, ...] = ()
     answer: Assistant | None = None
     for entry in entries[start:]:
         message = entry.body.message if isinstance(entry.body, Said) else None
@@ -36,9 +39,11 @@ def left_of(entries: Sequence[Entry], message_id: str) -> Left:
             if answer is not None:
                 break
             ids += message.ids
-        elif isinstance(message, Assistant) and not message.calls and message.stop != "aborted":
+        elif isinstance(message, Assistant) and message.calls:
+            rounds += (message.text,) if message.text.strip() else ()
+        elif isinstance(message, Assistant) and message.stop != "aborted":
             answer = message
-    return Left(recorded=True, answer=answer, ids=ids)
+    return Left(recorded=True, answer=answer, ids=ids, rounds=rounds)
 
 
 def go_on(messages: Sequence[Message]) -> CustomMessage | None:

@@ -73,5 +73,10 @@ class Retrying:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice(TextDelta):
+    """A word of clawd's own, which no model said: it stands before an answer or after it."""
+
+
 TurnEvent: TypeAlias = TextDelta | ThinkingDelta | ToolStarted | ToolFinished | Retrying
 OnEvent: TypeAlias = Callable[[TurnEvent], None]

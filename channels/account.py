@@ -8,6 +8,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from channels.peer import ANYONE
 
 DmPolicy = Literal["pairing", "allowlist", "open", "disabled"]
+TypingMode = Literal["never", "instant", "thinking", "message"]
+LiveMode = Literal["off", "edit", "blocks"]
 GroupPolicy = Literal["allowlist", "open", "disabled"]
 
 
@@ -114,11 +116,15 @@ class AccountSettings(Section):
         "own", description="reactions that the agent hears of: none, on its own messages, all"
     )
     ack_reaction: AckSettings = Field(default_factory=AckSettings, description="a reaction that says: seen")
-    typing: Literal["never", "instant", "thinking", "message"] = Field(
-        "instant", description="when a typing notice begins"
+    typing: TypingMode = Field(
+        "instant",
+        description="when a typing notice begins: never, at once, when the model has begun to work, or when "
+        "there is text to be seen",
     )
-    live_view: Literal["off", "edit", "blocks"] = Field(
-        "edit", description="a growing answer: at once at the end, in one edited message, in whole blocks"
+    live_view: LiveMode = Field(
+        "edit",
+        description="a growing answer: edit shows it in a message that grows (in blocks where none can be "
+        "edited), blocks in messages of whole paragraphs, off at its end",
     )
     debounce_ms: int = Field(0, ge=0, le=60_000, description="a burst within it is one message; 0: none")
     media_max_mb: int = Field(20, ge=1, le=2_000, description="a larger file is not fetched")

@@ -58,7 +58,8 @@ class Traits:
     for what a person sees as well.
 
     `edit_seconds` is the least time between two edits of one message (`group_edit_seconds`: in a group, where
-    that is longer), `typing_seconds` how long a typing notice lasts.
+    that is longer), `typing_seconds` how long a typing notice lasts. What is sent in blocks goes out at
+    `block_chars` characters, or when nothing has followed for `block_seconds`.
     `has_nonce`: a message sent twice with one key is shown once.
     Up to `album_files` files are one message where `album_of` has the same name for each; those for which it
     is empty stand alone.
@@ -73,6 +74,8 @@ class Traits:
     edit_seconds: float = 1
     group_edit_seconds: float = 0
     typing_seconds: float = 5
+    block_chars: int = 800
+    block_seconds: float = 1
     soft_lines: int | None = None
     tables: Literal["code", "list"] = "code"
     max_file_bytes: int = 50_000_000

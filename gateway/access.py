@@ -96,8 +96,8 @@ class Access:
             label="" if where.key.private else label_of(message.sender.name, message.sender.id),
             ack=_ack(message.address, settings, meant=meant),
             ack_goes=settings.ack_reaction.remove_after_reply,
-            types=settings.typing != "never" and meant,
-            shows=settings.live_view == "edit",
+            typing=settings.typing if meant or settings.typing == "never" else "message",
+            live_view=settings.live_view,
             queue=self._queue(settings),
         )
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from agents.turn import Trust
+from channels.account import LiveMode, TypingMode
 from channels.message import Address, ChatChanged, Edited, InboundMessage, Reaction, Sender
 from gateway.mailbox import QueueSettings
 from sessions.key import SessionKey
@@ -21,8 +22,8 @@ class Admission:
     label: str = ""
     ack: str | None = None
     ack_goes: bool = False
-    types: bool = True
-    shows: bool = True
+    typing: TypingMode = "instant"
+    live_view: LiveMode = "edit"
     queue: QueueSettings = field(default_factory=QueueSettings)
 
 

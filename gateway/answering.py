@@ -3,38 +3,30 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from functools import partial
+from contextlib import AsyncExitStack
 from typing import TypeAlias
 
 from agents.recovery import left_of
-from agents.silent import audible
 from agents.tools.approval import Approve
-from agents.turn import OnEvent
 from channels.channel import Channel
 from channels.message import Address, InboundMessage
 from gateway.admission import Door
+from gateway.closing import Closing, Entries
 from gateway.ends import Ends
 from gateway.heard_turns import HeardTurns
-from gateway.inbox import End
 from gateway.lanes import unbroken
 from gateway.mailbox import Item, Mailbox, text_of
 from gateway.media import Taken
-from gateway.media.sending import Outgoing, Sending
+from gateway.media.sending import Outgoing
 from gateway.postman import Postman
-from gateway.preferences import Verbosity
-from gateway.presence import presence
-from gateway.running import Cause, Running, recorded
+from gateway.running import Cause, Running
+from gateway.showing import Showing
 from gateway.turns import Asked
 from gateway.views import Refused
-from gateway.writing import Writer
-from sessions.entries import Entry
 from sessions.key import SessionKey
 from sessions.messages import Image, Text, User
 
 Fetch: TypeAlias = Callable[[Channel, InboundMessage], Awaitable[Taken]]
-Entries: TypeAlias = Callable[[SessionKey, str], Awaitable[Sequence[Entry]]]
-"""The transcript of a key's session of that id; empty when it is not the current one. Raises Refused."""
 Approving: TypeAlias = Callable[[SessionKey, Channel, Item], Approve]
 """How the owner is asked in the chat that an item came from."""
 
@@ -44,9 +36,8 @@ logger = logging.getLogger("clawd.gateway")
 
 
 class Answering:
-    """Runs in the session's lane. `stuck_seconds` is how long a turn may give no sign of life; `draining`
-    tells that clawd shuts down: a turn that is ended then is taken up by the next start. `last` is where the
-    owner spoke last in a session."""
+    """Runs in the session's lane. `stuck_seconds` is how long a turn may give no sign of life. `last` is
+    where the owner spoke last in a session."""
 
     def __init__(
         self,
@@ -55,28 +46,26 @@ class Answering:
         ends: Ends,
         door: Door,
         postman: Postman,
-        writer: Writer,
+        showing: Showing,
+        closing: Closing,
         fetch: Fetch,
         outgoing: Outgoing,
-        verbose: Callable[[SessionKey], Verbosity],
         approving: Approving,
         entries: Entries,
         stop: Callable[[SessionKey], bool],
-        draining: Callable[[], bool],
         stuck_seconds: float,
     ) -> None:
         self._turns = turns
         self._ends = ends
         self._door = door
         self._postman = postman
-        self._writer = writer
+        self._showing = showing
+        self._closing = closing
         self._fetch = fetch
         self._outgoing = outgoing
-        self._verbose = verbose
         self._approving = approving
         self._entries = entries
         self._stop = stop
-        self._draining = draining
         self._stuck_seconds = stuck_seconds
         self._running: dict[SessionKey, Running] = {}
         self.last: dict[SessionKey, Address] = {}
@@ -103,10 +92,12 @@ class Answering:
         elif not left.recorded:
             await self.answer([item], box)
         elif left.answer is None:
+            await self._ends.caught_up(item, left)
             await self.answer([item], box, again=left.ids)
         else:
+            await self._ends.caught_up(item, left)
             running = Running(items=[item], session_id=session_id, again=left.ids)
-            await self._tell(running, recorded(left.answer))
+            await self._closing.recorded(running, left.answer)
 
     async def answer(
         self,
@@ -139,32 +130,16 @@ class Answering:
         """The turn, which may be stopped, and then its end, which may not."""
         async with AsyncExitStack() as stack:
             try:
-                running.hears.append(await stack.enter_async_context(self._presence(channel, running)))
+                running.hears.append(await stack.enter_async_context(self._showing.of(channel, running)))
                 asked = await self._asked(channel, running, box, text=text)
                 reply = await self._while_alive(running, asked)
             except asyncio.CancelledError:
-                ending = self._stopped(running, box)
+                ending = self._closing.stopped(running, box)
             except Refused as refused:
-                stopped = refused.code == "stopped"
-                ending = self._stopped(running, box) if stopped else self._failed(running, str(refused))
+                ending = self._closing.refused(running, refused, box)
             else:
-                ending = self._tell(running, reply)
+                ending = self._closing.told(running, reply)
             await unbroken(_both(stack.aclose(), ending))
-
-    def _presence(self, channel: Channel, running: Running) -> AbstractAsyncContextManager[OnEvent]:
-        first = running.items[0]
-        return presence(
-            channel,
-            first.message.address,
-            key=first.id,
-            reply_to=self._ends.reply_to(first),
-            types=first.admission.types,
-            shows=first.admission.shows and not self._ends.doubtful(first),
-            pieces=self._writer.growing(channel.traits),
-            on_shown=partial(self._ends.shown, first),
-            ids=self._ends.shown_ids(first),
-            verbose=self._verbose(first.admission.key),
-        )
 
     async def _asked(self, channel: Channel, running: Running, box: Mailbox, *, text: str | None) -> Asked:
         first, ids = running.items[0], running.ids
@@ -218,58 +193,6 @@ class Answering:
                 raise
             finally:
                 running.hears.clear()
-
-    async def _tell(self, running: Running, text: str) -> None:
-        said, sends = audible(text), await self._sends(running)
-        end: End = "answered" if said is not None or sends or running.told else "silent"
-        text = running.noted(said or "")
-        await self._ends.tell(running.items[0], text, end, ids=running.ids, sends=sends)
-
-    async def _failed(self, running: Running, why: str) -> None:
-        text, sends = running.noted(f"⚠️ {why}"), await self._sends(running)
-        await self._ends.tell(running.items[0], text, "failed", ids=running.ids, sends=sends)
-
-    async def _sends(self, running: Running) -> Sequence[Sending]:
-        """The files that go out with the answer, as the transcript has them."""
-        if not running.may_send:
-            return ()
-        try:
-            entries = await self._entries(running.items[0].admission.key, running.session_id)
-        except Refused as refused:
-            logger.error("files of an answer are not sent: %s", refused)  # noqa: TRY400 (the text says it)
-            return ()
-        return await asyncio.to_thread(self._outgoing.of, entries, running.items[0].id)
-
-    async def _stopped(self, running: Running, box: Mailbox) -> None:
-        """It was ended by the person, by another message, for want of life, or by a shutdown."""
-        first = running.items[0]
-        match running.cause:
-            case None if self._draining():
-                return
-            case "stuck":
-                text = (
-                    f"⚠️ I stopped: for {self._stuck_seconds / 60:.0f} minutes there was no sign of life from "
-                    "the model or a tool. Send it again, or begin afresh with /new."
-                )
-                await self._ends.tell(first, text, "failed", ids=running.ids)
-            case "interrupt" if not await self._is_recorded(running):
-                box.back(running.items)  # nobody has read it: it is answered with what interrupted it
-            case "interrupt":
-                await self._ends.tell(first, "", "joined", ids=running.ids)
-            case _:
-                said = audible(running.text) or ""
-                text = f"{said.rstrip()}\n\n*(stopped)*" if said.strip() else ""
-                await self._ends.tell(first, text, "stopped", ids=running.ids)
-
-    async def _is_recorded(self, running: Running) -> bool:
-        """Whether its message stands in the transcript, so that the next turn sees it."""
-        first = running.items[0]
-        if not running.session_id:
-            return bool(running.again)
-        try:
-            return left_of(await self._entries(first.admission.key, running.session_id), first.id).recorded
-        except Refused:
-            return False
 
     async def _joined(self, channel: Channel, running: Running, box: Mailbox) -> Sequence[User]:
         """What has come for the running turn, as it stands in the transcript."""

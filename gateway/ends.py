@@ -7,8 +7,11 @@ from typing import TypeVar
 
 from agents.clock import Clock
 from agents.conversation import in_thread
+from agents.recovery import Left
+from channels.channel import Traits
+from gateway.blocks import Block, beyond, rest_of
 from gateway.commands.table import Who
-from gateway.deliveries import Delivery
+from gateway.deliveries import Delivery, Grown
 from gateway.inbox import End, Inbox
 from gateway.mailbox import Item
 from gateway.media.sending import Sending
@@ -50,10 +53,12 @@ class Ends:
         *,
         ids: Iterable[str] = (),
         sends: Sequence[Sending] = (),
+        goes_on: bool = False,
     ) -> None:
         """The text is shown, once, however often this is called for the item, and then the files. An empty
-        text takes away what a live view has shown. `ids` are the messages that end with it. While their
-        account is not there, they wait for the next start."""
+        text takes away what a live view has shown. With `goes_on` it is the answer, of which blocks may have
+        gone out already: the rest follows. `ids` are the messages that end with it. While their account is
+        not there, they wait for the next start."""
         message, admission = item.message, item.admission
         channel = self._postman.channel(message.address)
         if channel is None:
@@ -61,6 +66,8 @@ class Ends:
             if end == "expired":
                 await self.done((item.id, *ids), "dropped")
             return
+        if goes_on and text.strip():
+            text = rest_of(self.said(item), text)
         parts = self._writer.parts(text, channel.traits)
         parts += self._writer.file_parts(sends, channel.traits)
         delivery = Delivery(
@@ -94,6 +101,34 @@ class Ends:
             await self._journal(lambda: self._outbox.shown(key, message_id))
         else:
             await self._journal(lambda: self._outbox.unsent(key))
+
+    async def block(self, item: Item, traits: Traits, block: Block) -> None:
+        """A block of its answer is ready, and sent by itself. Raises OSError."""
+        delivery = Delivery(
+            key=item.id, address=item.message.address, at=self._clock(), reply_to=self.reply_to(item)
+        )
+        parts = self._writer.parts(block.text, traits)
+        grown = Grown(parts=parts, said=block.said, anew=block.anew, closes=block.closes)
+        await self._postman.grow(delivery, grown)
+
+    async def caught_up(self, item: Item, left: Left) -> None:
+        """An earlier process sent blocks of what the model said before a tool: the rest of that follows now,
+        and what comes is another text. Raises OSError."""
+        said, channel = self.said(item), self._postman.channel(item.message.address)
+        answered = left.answer is not None and beyond(said, left.answer.text) is not None
+        rest = beyond(said, left.rounds[-1]) if left.rounds else None
+        if said and not answered and rest is not None and channel is not None:
+            await self.block(item, channel.traits, Block(text=rest, said=rest, closes=True))
+
+    def in_blocks(self, item: Item) -> bool:
+        """Whether blocks of its answer were ready before its end."""
+        known = self._outbox.get(item.id)
+        return known is not None and known.in_blocks
+
+    def said(self, item: Item) -> str:
+        """What these have told of the text that its turn is saying."""
+        known = self._outbox.get(item.id)
+        return known.said if known else ""
 
     def doubtful(self, item: Item) -> bool:
         """Whether a part of its answer may stand in the chat, and nobody knows under which id."""

@@ -9,6 +9,7 @@ from agents.clock import Clock
 from gateway.admission import Door
 from gateway.answering import Answering, Fetch
 from gateway.asking_owner import AskedInChat
+from gateway.closing import Closing
 from gateway.ends import Ends
 from gateway.gateway import Gateway
 from gateway.heard_turns import HeardTurns
@@ -18,6 +19,7 @@ from gateway.outbox import Outbox
 from gateway.postman import Pace, Postman
 from gateway.preferences import Preferences
 from gateway.reception import Reception
+from gateway.showing import Showing
 from gateway.waking import Waking
 from gateway.work import Work
 from gateway.writing import Writer
@@ -145,16 +147,21 @@ def _answering(
         ends=ends,
         door=door,
         postman=postman,
-        writer=writer,
+        showing=Showing(ends=ends, writer=writer, verbose=lambda key: chosen.of(key).verbose),
+        closing=Closing(
+            ends=ends,
+            outgoing=out,
+            entries=entries,
+            draining=lambda: gateway.draining,
+            stuck_seconds=stuck,
+        ),
         fetch=fetch,
         outgoing=out,
-        verbose=lambda key: chosen.of(key).verbose,
         approving=AskedInChat(
             approvals=gateway.approvals, postman=postman, writer=writer, clock=gateway.clock
         ),
         entries=entries,
         stop=gateway.stop,
-        draining=lambda: gateway.draining,
         stuck_seconds=stuck,
     )
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from agents.model.provider import TextDelta
 from agents.silent import Holdback
-from agents.turn import Retrying, ToolStarted, TurnEvent
+from agents.turn import Retrying, ToolFinished, ToolStarted, TurnEvent
 from channels.channel import Channel, SendError
 from channels.message import Address, OutboundMessage
 from channels.text import Piece
@@ -69,6 +69,8 @@ class LiveView:
                 self._text += self._hold.feed(event.text)
                 if self._text.strip():
                     self._news.set()
+            case ToolFinished():
+                self._over = True
             case ToolStarted():
                 self._over = True
                 if self._verbose != "off":

@@ -2,13 +2,13 @@
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from channels.message import Address
-from gateway.deliveries import Delivery, DeliveryCodec, State
+from gateway.deliveries import Delivery, DeliveryCodec, Grown
 from sessions.codec import iso
 from sessions.journal import Journal
 from sessions.messages import JsonObject
@@ -45,17 +45,35 @@ class Outbox:
         return outbox
 
     def add(self, delivery: Delivery) -> Delivery | None:
-        """Return when the delivery is on the disk itself, with what the live view has shown already; None
-        when the key is known. Raises OSError: nothing may be sent then."""
+        """Return when the delivery is on the disk itself, behind the blocks that were ready before and with
+        what the live view has shown; None when the key is known. Raises OSError: nothing may be sent then."""
         with self._lock:
             known = self._known.get(delivery.key)
             if delivery.key in self._done or (known is not None and known.state != "live"):
                 return None
             if known is not None:
-                delivery = replace(delivery, shown=known.shown, doubtful=known.doubtful)
+                delivery = replace(
+                    delivery,
+                    parts=(*known.parts, *delivery.parts),
+                    sent=known.sent,
+                    shown=known.shown,
+                    doubtful=known.doubtful,
+                )
             self._write({"type": "intent", **self._codec.to_json(delivery)}, sync=True)
             if len(self._known) + len(self._done) + _SLACK < self._lines / 4:
                 self._compact(delivery.at)
+            return self._known[delivery.key]
+
+    def grow(self, delivery: Delivery, grown: Grown) -> Delivery | None:
+        """Return when more of a delivery whose turn is under way is on the disk itself; None when it has had
+        its end. Raises OSError: nothing of it may be sent then."""
+        with self._lock:
+            known = self._known.get(delivery.key)
+            if delivery.key in self._done or (known is not None and known.state != "live"):
+                return None
+            if known is None:
+                self._write({"type": "intent", **self._codec.to_json(replace(delivery, state="live"))})
+            self._write({"type": "grown", "key": delivery.key, **self._codec.grown_json(grown)}, sync=True)
             return self._known[delivery.key]
 
     def showing(self, key: str, address: Address, now: datetime) -> None:
@@ -116,11 +134,11 @@ class Outbox:
         return self._known.get(key)
 
     def waiting(self) -> list[Delivery]:
-        """Those that are still to be sent, the oldest first."""
-        return self._in("waiting")
+        """Those of which something is still to be sent, the oldest first."""
+        return self._in(lambda one: one.state == "waiting" or (one.state == "live" and not one.whole))
 
     def dead_letters(self) -> list[Delivery]:
-        return self._in("dead")
+        return self._in(lambda one: one.state == "dead")
 
     def files(self) -> frozenset[Path]:
         """Those that are still needed, also by what was given up and may be revived."""
@@ -135,9 +153,9 @@ class Outbox:
     def close(self) -> None:
         self._journal.close()
 
-    def _in(self, state: State) -> list[Delivery]:
+    def _in(self, wanted: Callable[[Delivery], bool]) -> list[Delivery]:
         with self._lock:
-            found = [one for one in self._known.values() if one.state == state]
+            found = [one for one in self._known.values() if wanted(one)]
         return sorted(found, key=lambda one: one.at)
 
     def _compact(self, now: datetime) -> None:
@@ -174,6 +192,9 @@ class Outbox:
                     self._known[key] = delivery
             case {"type": "showing", "at": str(at)} if key not in self._known:
                 self._show(key, datetime.fromisoformat(at), line)
+            case {"type": "grown"} if key in self._known:
+                if grown := self._codec.grown_of(line):
+                    self._known[key] = grown.of(self._known[key])
             case {"type": "done", "at": str(at)}:
                 self._known.pop(key, None)
                 self._done[key] = datetime.fromisoformat(at)

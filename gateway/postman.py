@@ -13,7 +13,7 @@ from agents.clock import Clock
 from agents.conversation import in_thread
 from channels.channel import Channel, SendError
 from channels.message import Address, OutboundMessage
-from gateway.deliveries import Delivery, Part
+from gateway.deliveries import Delivery, Grown, Part
 from gateway.lanes import unbroken
 from gateway.outbox import Outbox
 
@@ -60,7 +60,7 @@ class Postman:
         self._clock = clock
         self._pace = pace
         self._channels: dict[tuple[str, str], Channel] = {}
-        self._queues: dict[Chat, deque[Delivery]] = {}
+        self._queues: dict[Chat, deque[str]] = {}
         self._workers: dict[Chat, asyncio.Task[None]] = {}
         self._came = asyncio.Event()
 
@@ -91,6 +91,13 @@ class Postman:
         if known is not None:
             self._queue(known)
         return known is not None
+
+    async def grow(self, delivery: Delivery, grown: Grown) -> None:
+        """More of a delivery whose turn is under way: on disk and queued when this returns. Of one that had
+        its end, nothing. Raises OSError."""
+        known = await unbroken(self._journal(lambda: self._outbox.grow(delivery, grown)))
+        if known is not None and not known.whole:
+            self._queue(known)
 
     async def revive(self, key: str) -> bool:
         """Try a dead letter again; False when there is none of that key. Raises OSError."""
@@ -124,7 +131,7 @@ class Postman:
     def _queue(self, delivery: Delivery) -> None:
         where = delivery.address
         chat = (where.channel, where.account, where.chat)
-        self._queues.setdefault(chat, deque()).append(delivery)
+        self._queues.setdefault(chat, deque()).append(delivery.key)
         if chat not in self._workers:
             task = asyncio.create_task(self._work(chat), name=f"post {where.channel}")
             self._workers[chat] = task
@@ -139,18 +146,32 @@ class Postman:
         finally:
             del self._queues[chat], self._workers[chat]
 
-    async def _deliver(self, delivery: Delivery) -> None:
+    async def _deliver(self, key: str) -> None:
+        """What is ready of it now. One that grows is queued again with each block, and ends with its turn."""
+        delivery = self._outbox.get(key)
+        if delivery is None or delivery.state == "dead":
+            return
         try:
             while not delivery.whole:
                 delivery = await self._advance(delivery)
-            await self._tidy(delivery)
-            await self._journal(lambda: self._outbox.done(delivery.key, self._clock()))
+            if delivery.state != "live":
+                await self._tidy(delivery)
+                await self._journal(lambda: self._outbox.done(key, self._clock()))
         except _GivenUp as error:
-            why = str(error)
-            logger.error("an answer to %s was not delivered: %s", delivery.address.channel, why)  # noqa: TRY400
-            await self._journal(lambda: self._outbox.dead(delivery.key, why, self._clock()))
+            await self._give_up(delivery, str(error))
         except OSError as error:
             logger.critical("the outbox cannot be written (%s); this answer is sent after a restart", error)
+
+    async def _give_up(self, delivery: Delivery, why: str) -> None:
+        where = delivery.address.channel
+        if delivery.state == "live":
+            logger.warning("a block of an answer to %s waits for the rest of it: %s", where, why)
+            return
+        logger.error("an answer to %s was not delivered: %s", where, why)
+        try:
+            await self._journal(lambda: self._outbox.dead(delivery.key, why, self._clock()))
+        except OSError as error:
+            logger.critical("the outbox cannot be written (%s); it is tried again after a restart", error)
 
     async def _advance(self, delivery: Delivery) -> Delivery:
         """The same with its next part sent. Raises _GivenUp and OSError."""

@@ -2,53 +2,35 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TypeAlias
 
 from agents.turn import OnEvent, TurnEvent
+from channels.account import TypingMode
 from channels.channel import Channel, SendError
 from channels.message import Address
-from channels.text import Piece
-from gateway.live import LiveView, OnShown
-from gateway.preferences import Verbosity
+from gateway.blocks import BlockView
+from gateway.live import LiveView
 from gateway.typing import typing
 
 SEAL_SECONDS = 30.0
+View: TypeAlias = LiveView | BlockView
 
 logger = logging.getLogger("clawd.channels")
 
 
 @asynccontextmanager
 async def presence(
-    channel: Channel,
-    address: Address,
-    *,
-    key: str,
-    reply_to: str | None,
-    types: bool,
-    shows: bool,
-    pieces: Callable[[str], list[Piece]],
-    on_shown: OnShown,
-    ids: Sequence[str] = (),
-    verbose: Verbosity = "off",
+    channel: Channel, address: Address, *, types: TypingMode, view: View | None
 ) -> AsyncIterator[OnEvent]:
     """Gives what is to hear the events of the turn. When it is left, nothing more is shown or typed."""
     async with AsyncExitStack() as stack:
         listeners: list[OnEvent] = []
-        if types:
-            notice = await stack.enter_async_context(typing(channel, address))
-            listeners.append(lambda _: notice.alive())
-        if shows and channel.traits.can_edit:
-            view = LiveView(
-                channel=channel,
-                address=address,
-                key=key,
-                reply_to=reply_to,
-                pieces=pieces,
-                on_shown=on_shown,
-                ids=ids,
-                verbose=verbose,
-            )
+        if types != "never":
+            notice = await stack.enter_async_context(typing(channel, address, types))
+            listeners.append(notice.hear)
+        if view is not None:
             listeners.append(await stack.enter_async_context(_growing(view)))
 
         def hear(event: TurnEvent) -> None:
@@ -59,7 +41,7 @@ async def presence(
 
 
 @asynccontextmanager
-async def _growing(view: LiveView) -> AsyncIterator[OnEvent]:
+async def _growing(view: View) -> AsyncIterator[OnEvent]:
     task = asyncio.create_task(view.run(), name="live view")
     try:
         yield view.hear

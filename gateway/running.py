@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from agents.model.provider import TextDelta
-from agents.turn import OnEvent, Retrying, Taint, ToolStarted, TurnEvent
+from agents.turn import Notice, OnEvent, Retrying, Taint, ToolFinished, ToolStarted, TurnEvent
 from gateway.mailbox import Item
 from gateway.media import Taken
 from gateway.media.sending import Slot
-from sessions.messages import Assistant
 
 Cause: TypeAlias = Literal["stop", "interrupt", "stuck"]
 
@@ -17,7 +16,7 @@ Cause: TypeAlias = Literal["stop", "interrupt", "stuck"]
 @dataclass(slots=True)
 class Running:
     """A turn under way; `items` grows as messages join it, `cause` is set by whoever ends it, `text` is what
-    its present answer has said so far.
+    its present answer has said so far, `notice` what clawd says before that.
 
     `told` is what the person is to hear beside the answer, `taint` what has come in from outside, `slot` the
     place for files that go out. `session_id` is known once it has begun; `again` are the messages of one
@@ -27,6 +26,7 @@ class Running:
     items: list[Item]
     cause: Cause | None = None
     text: str = ""
+    notice: str = ""
     over: bool = False
     hears: list[OnEvent] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
@@ -56,21 +56,22 @@ class Running:
         """The text with what is to be heard beside it."""
         return "\n\n".join(part for part in (text, *(f"⚠️ {line}" for line in self.told)) if part)
 
+    def spoken(self, *, in_blocks: bool) -> str:
+        """What it has said so far; where it is told in blocks, of the text that it is saying now."""
+        if in_blocks:
+            return "" if self.over else self.text
+        return self.notice + self.text
+
     def hear(self, event: TurnEvent) -> None:
         match event:
+            case Notice() if self.over or not self.text.strip():
+                self.notice += event.text
             case TextDelta():
                 self.text = event.text if self.over else self.text + event.text
                 self.over = False
-            case ToolStarted():
+            case ToolStarted() | ToolFinished():
                 self.over = True
             case Retrying():
                 self.text = ""
         for listener in self.hears:
             listener(event)
-
-
-def recorded(answer: Assistant) -> str:
-    """What is told of an answer that was recorded and not delivered."""
-    if answer.stop == "error":
-        return f"⚠️ {answer.error or 'The model failed.'}"
-    return answer.text.strip() or "(The model gave an empty answer. Ask again, or in other words.)"

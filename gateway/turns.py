@@ -11,10 +11,11 @@ from functools import partial
 from agents.clock import Clock
 from agents.conversation import BrokenTranscript, in_thread
 from agents.loop import TurnLimit
-from agents.model.provider import ModelError, TextDelta
+from agents.model.provider import ModelError
 from agents.outcome import Outcome
+from agents.silent import audible
 from agents.tools.approval import Approve, nobody_to_ask
-from agents.turn import OnEvent, Taint, Trust, Turn, nothing_more
+from agents.turn import Notice, OnEvent, Taint, Trust, Turn, nothing_more
 from agents.workspace import WorkspaceError
 from gateway.envelope import envelope, unlabelled
 from gateway.lanes import Lanes
@@ -106,7 +107,7 @@ class Turns:
             await asked.on_begin(current.record.session_id)
             turn = self._turn(agent, current.record, asked)
             if current.notice:
-                on_event(TextDelta(text=f"*{current.notice}*\n\n"))
+                on_event(Notice(text=f"*{current.notice}*\n\n"))
             try:
                 said = None if asked.again else self.user(asked)
                 outcome = await agent.runtime.respond(turn, said, on_event=on_event)
@@ -177,10 +178,12 @@ class Turns:
 
     def _told(self, reply: ChatReply, before: str, after: str, on_event: OnEvent) -> ChatReply:
         """The reply with what the person is to know beside it."""
+        if audible(reply.reply) is None:
+            return reply
         text = f"*{before}*\n\n{reply.reply}" if before else reply.reply
         for notice in (after and f"*{after}*", self._ledger.warning()):
             if notice:
-                on_event(TextDelta(text=f"\n\n{notice}"))
+                on_event(Notice(text=f"\n\n{notice}"))
                 text = f"{text}\n\n{notice}"
         return replace(reply, reply=text)
 

@@ -5,6 +5,10 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from agents.model.provider import TextDelta
+from agents.silent import Holdback
+from agents.turn import Notice, Retrying, ToolFinished, ToolStarted, TurnEvent
+from channels.account import TypingMode
 from channels.channel import Channel, SendError
 from channels.message import Address
 
@@ -15,20 +19,35 @@ logger = logging.getLogger("clawd.channels")
 
 
 class Typing:
-    """`alive` is to be called with every event of the turn."""
+    """Begins by its mode: at once; when the model has begun to work; when there is text to be seen, so that a
+    chosen silence never types. `hear` is to be called with every event of the turn."""
 
-    def __init__(self, channel: Channel, address: Address) -> None:
+    def __init__(self, channel: Channel, address: Address, mode: TypingMode) -> None:
         self._channel = channel
         self._address = address
-        self._seen = 0.0
-        self.alive()
-
-    def alive(self) -> None:
+        self._mode = mode
+        self._hold = Holdback()
+        self._begun = asyncio.Event()
         self._seen = asyncio.get_running_loop().time()
+        if mode == "instant":
+            self._begun.set()
+
+    def hear(self, event: TurnEvent) -> None:
+        self._seen = asyncio.get_running_loop().time()
+        match event:
+            case Notice():
+                return
+            case TextDelta() if self._hold.feed(event.text).strip():
+                self._begun.set()
+            case ToolStarted() | ToolFinished() | Retrying():
+                self._hold = Holdback()
+        if self._mode == "thinking" and not isinstance(event, Retrying):
+            self._begun.set()
 
     async def run(self) -> None:
         """Until cancelled."""
         loop = asyncio.get_running_loop()
+        await self._begun.wait()
         while True:
             if loop.time() - self._seen < QUIET_SECONDS:
                 try:
@@ -39,9 +58,9 @@ class Typing:
 
 
 @asynccontextmanager
-async def typing(channel: Channel, address: Address) -> AsyncIterator[Typing]:
+async def typing(channel: Channel, address: Address, mode: TypingMode) -> AsyncIterator[Typing]:
     """Types inside the block; when it is left, no notice is sent any more, also none that was under way."""
-    notice = Typing(channel, address)
+    notice = Typing(channel, address, mode)
     task = asyncio.create_task(notice.run(), name="typing")
     try:
         yield notice

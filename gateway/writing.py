@@ -13,11 +13,15 @@ from gateway.postman import RESERVED
 from gateway.redact import redact_keys
 
 # What models are known to let slip: their own call syntax, reasoning blocks, the line that says who speaks.
+_TAGS = (
+    r"think|thinking|reasoning|antml:thinking|function_calls|antml:function_calls|tool_call|tool_calls"
+    r"|function_results|tool_result"
+)
 _BLOCKS = re.compile(
-    r"<(?P<tag>think|thinking|reasoning|antml:thinking|function_calls|antml:function_calls|tool_call|tool_calls"
-    r"|function_results|tool_result)\b[^>]*>.*?(?:</(?P=tag)>|\Z)",
+    rf"<(?P<tag>{_TAGS})\b[^>]*>.*?(?:</(?P=tag)>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
+_HALF = re.compile(rf"<(?:{_TAGS})\b[^>]*\Z", re.IGNORECASE)
 _STAMP = re.compile(
     r"\A\s*\[\d{4}-\d\d-\d\d \d\d:\d\d [A-Z][a-z]{2} [A-Za-z_/+-]+\][ \t]*(?:[^\n:]{1,64}:)?[ \t]*"
 )
@@ -36,7 +40,18 @@ class Writer:
 
     def outward(self, text: str) -> str:
         """The text as it may leave: without internal markup outside code fences, and without secrets."""
-        return redact_keys(_unmarked(_STAMP.sub("", text, count=1)), self._secrets).strip()
+        return self._clean(_STAMP.sub("", text, count=1)).strip()
+
+    def divides(self, text: str, at: int) -> bool:
+        """Whether the text so far may leave in two pieces, the first of them before the rest is known:
+        nothing that is cut or redacted lies across that place, or may turn out to."""
+        before, after = text[:at], text[at:]
+        if _HALF.search(before) or any(_across(secret, before, after) for secret in self._secrets):
+            return False
+        return self._clean(text) == self._clean(before) + self._clean(after)
+
+    def _clean(self, text: str) -> str:
+        return redact_keys(_unmarked(text), self._secrets)
 
     def parts(self, text: str, traits: Traits) -> tuple[Part, ...]:
         """The text as messages of that platform. A text of nothing visible has none."""
@@ -62,6 +77,14 @@ class Writer:
 
     def _pieces(self, text: str, traits: Traits) -> list[Piece]:
         return pieces(self.outward(text), _roomy(traits))
+
+
+def _across(secret: str, before: str, after: str) -> bool:
+    """Whether a secret of several lines begins before the place and goes on behind, as far as one sees."""
+    return "\n" in secret and any(
+        before.endswith(secret[:cut]) and (after.startswith(secret[cut:]) or secret[cut:].startswith(after))
+        for cut in range(1, len(secret))
+    )
 
 
 def _unmarked(text: str) -> str:

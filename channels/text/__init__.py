@@ -1,5 +1,5 @@
 """One Markdown, split and rendered for each platform."""
 
-from channels.text.piece import Piece, growing, pieces, plain
+from channels.text.piece import Piece, borders, growing, pieces, plain
 
-__all__ = ["Piece", "growing", "pieces", "plain"]
+__all__ = ["Piece", "borders", "growing", "pieces", "plain"]

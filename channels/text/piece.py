@@ -38,6 +38,13 @@ def growing(markdown: str, traits: Traits) -> list[Piece]:
     return _pieces(_without_half_fence(markdown), traits, mend)
 
 
+def borders(markdown: str) -> list[int]:
+    """As reading.borders."""
+    from channels.text.reading import borders as found  # noqa: PLC0415 (a start need not wait for the parser)
+
+    return found(markdown)
+
+
 def plain(markdown: str) -> str:
     """The text without markup, whole."""
     return written(list(lines_of(_read(markdown), _UNMARKED)), Plain())

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
@@ -29,8 +30,10 @@ from channels.text.inline import address, lines_of
 LONGEST = 60_000
 
 _DEEPEST = 24  # levels of quotes and lists; what lies deeper is text, where the parser would drop it
+_TELLING = 12  # characters of a line: more than any mark that a list, a fence or a heading begins with
 _BRACKETS = 8  # levels of brackets inside a paragraph: each of them costs one more look at the rest
 _BAD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u2028\u2029]")
+_BREAK = re.compile("\r\n|\r|\n")
 _LONE = re.compile("[\ud800-\udfff]")
 _TASK = re.compile(r"\[([ xX])\](?:\s+|$)")
 
@@ -45,6 +48,16 @@ def blocks_of(markdown: str, mend: Mend | None = None) -> tuple[Block, ...]:
     """
     text = _clean(markdown)
     head, rest = _within(text)
+    md = _parser()
+    tokens = md.parse(head)
+    md.options["maxNesting"] = _BRACKETS
+    if mend is not None and not rest:
+        _mend(tokens, mend)
+    read = tuple(_Reader(md, head).blocks(iter(tokens)))
+    return read + tuple(_unread(rest))
+
+
+def _parser() -> MarkdownIt:
     md = (
         MarkdownIt("commonmark", {"html": False, "maxNesting": 4 * _DEEPEST})
         .enable(["table", "strikethrough"])
@@ -52,12 +65,23 @@ def blocks_of(markdown: str, mend: Mend | None = None) -> tuple[Block, ...]:
     )
     md.block.ruler.before("table", "deep", _deep)
     md.inline.ruler.before("linkify", "address", address)
-    tokens = md.parse(head)
-    md.options["maxNesting"] = _BRACKETS
-    if mend is not None and not rest:
-        _mend(tokens, mend)
-    read = tuple(_Reader(md, head).blocks(iter(tokens)))
-    return read + tuple(_unread(rest))
+    return md
+
+
+def borders(markdown: str) -> list[int]:
+    """Where a text that goes on may be divided: the places, in characters, at which one of its outermost
+    blocks has ended for good. No heading is the last thing before one. The last line counts as soon as it can
+    be taken for nothing else."""
+    head, _, last = markdown[:LONGEST].rpartition("\n")
+    known = f"{head}\n{last}" if len(last.strip()) >= _TELLING else head
+    tokens = _parser().parse(_clean(known))
+    starts = [0, *(found.end() for found in _BREAK.finditer(markdown))]
+    blocks = [token for token in tokens if token.level == 0 and token.nesting >= 0 and token.map]
+    return [
+        starts[block.map[0]]
+        for above, block in pairwise(blocks)
+        if block.map and above.type != "heading_open"
+    ]
 
 
 def _clean(text: str) -> str:

@@ -1,5 +1,6 @@
 """What is known of a turn that a kill cut off, from its transcript alone."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from agents.recovery import Left, go_on, left_of
@@ -46,6 +47,13 @@ def test_a_message_without_an_answer_is_recorded_and_open() -> None:
 
 def test_calls_and_results_are_no_end() -> None:
     assert left_of(entries(user("hi", "m1"), CALL, RESULT), "m1") == Left(recorded=True, ids=("m1",))
+
+
+def test_what_was_said_before_tools_is_found_by_round() -> None:
+    looking = replace(CALL, parts=(Text(text="Let me look."), *CALL.parts))
+    done = answer("done")
+    found = left_of(entries(user("hi", "m1"), looking, RESULT, CALL, RESULT, done), "m1")
+    assert found == Left(recorded=True, answer=done, ids=("m1",), rounds=("Let me look.",))
 
 
 def test_an_answer_is_found_with_all_messages_that_joined_the_turn() -> None:

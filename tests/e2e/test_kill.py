@@ -17,7 +17,7 @@ from gateway.inbox import event_id
 from gateway.postman import REPEATED
 from tests.e2e.running import ROOT, environment
 from tests.e2e.street import StreetServer, street_server
-from tests.e2e.victim import event_of
+from tests.e2e.victim import PREAMBLE, event_of
 
 PATIENCE = 90.0
 KILLS = int(os.environ.get("CLAWD_KILLS", "2"))  # noqa: TID251 (how thorough this run is)
@@ -33,15 +33,14 @@ class Killed:
 
     home: Path
     server: StreetServer
-    edits: bool = False
+    ways: tuple[str, ...] = ()
     process: asyncio.subprocess.Process | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def start(self, *more: str) -> None:
         self.server.on_change = self.changed.set
-        words = [sys.executable, "-m", "tests.e2e.victim", str(self.home), str(self.server.port), *more]
-        if self.edits:
-            words.append("--edits")
+        words = [sys.executable, "-m", "tests.e2e.victim", str(self.home), str(self.server.port)]
+        words += [*more, *self.ways]
         with (self.home.parent / "stderr").open("ab") as stderr:
             self.process = await asyncio.create_subprocess_exec(
                 *words,
@@ -127,27 +126,41 @@ async def play(killed: Killed) -> bool:
     return await killed.until(killed.settled)
 
 
-async def steps_of(folder: Path, *, edits: bool) -> list[str]:
+def check_blocks(server: StreetServer) -> None:
+    """No paragraph is read twice, and what was said before a tool stays."""
+    for event in server.events.values():
+        shown = [one.text for one in server.of(key_of(event)) if not one.text.startswith(REPEATED)]
+        lines = [line for text in shown for line in text.split("\n") if line.strip()]
+        assert len(lines) == len(set(lines)), lines
+        assert not any("cut off" in line for line in lines), lines
+
+
+async def steps_of(folder: Path, ways: tuple[str, ...]) -> list[str]:
     """The steps of the scenario when nobody is killed."""
     async with street_server() as server:
-        killed = Killed(folder / "home", server, edits=edits)
+        killed = Killed(folder / "home", server, ways)
         await killed.start("--count", str(folder / "steps"))
         assert await play(killed)
         await killed.kill()
         check(server)
+        if "--slowly" in ways:
+            check_blocks(server)
+            first = [one.text for one in server.of(key_of(SCENARIO[0]))]
+            assert PREAMBLE in "\n\n".join(first)
+            assert len(first) > 2
     return (folder / "steps").read_text().splitlines()
 
 
-@pytest.mark.parametrize("edits", [False, True])
-async def test_killed_at_steps_of_the_path(tmp_path: Path, *, edits: bool) -> None:
+@pytest.mark.parametrize("ways", [(), ("--slowly",), ("--edits",)], ids=["whole", "blocks", "edits"])
+async def test_killed_at_steps_of_the_path(tmp_path: Path, ways: tuple[str, ...]) -> None:
     (tmp_path / "counting").mkdir()
-    steps = await steps_of(tmp_path / "counting", edits=edits)
+    steps = await steps_of(tmp_path / "counting", ways)
     chosen = random.Random(1).sample(range(1, len(steps) + 1), min(KILLS, len(steps)))  # noqa: S311
     for number in sorted(chosen):
         folder = tmp_path / f"at-{number}"
         folder.mkdir()
         async with street_server() as server:
-            killed = Killed(folder / "home", server, edits=edits)
+            killed = Killed(folder / "home", server, ways)
             await killed.start("--die-at", str(number))
             await play(killed)
             await killed.kill()
@@ -155,6 +168,8 @@ async def test_killed_at_steps_of_the_path(tmp_path: Path, *, edits: bool) -> No
             assert await play(killed), (folder / "stderr").read_text()
             await killed.kill()
             check(server)
+            if "--slowly" in ways:
+                check_blocks(server)
             notes = "".join(path.read_text() for path in (folder / "home/workspace/memory").glob("*.md"))
             assert notes.count("\nthe kettle is blue\n") <= 1, f"step {steps[number - 1]}: {notes}"
 

@@ -1,8 +1,8 @@
 """A whole gateway with one channel to a street server, which can be made to die at a step of its path.
 
-python -m tests.e2e.victim HOME PORT [--edits] [--die-at N] [--count FILE]. A step is a line that a journal or
-a transcript is about to get, or has got, and a message that is about to be sent, or was sent. The models and
-the memory are those of a home without keys; everything else is what runs for an owner.
+python -m tests.e2e.victim HOME PORT [--edits] [--slowly] [--die-at N] [--count FILE]. A step is a line that a
+journal or a transcript is about to get, or has got, and a message that is about to be sent, or was sent. The
+models and the memory are those of a home without keys; everything else is what runs for an owner.
 """
 
 import argparse
@@ -11,12 +11,14 @@ import itertools
 import json
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from agents.clock import system_clock
+from agents.model.offline import Offline
+from agents.model.provider import CallStarted, Done, ModelEvent, ModelRequest, TextDelta
 from channels.channel import Deliver, FetchError, Health, SendError, Traits
 from channels.message import Address, Attachment, InboundMessage, OutboundMessage, Sender
 from channels.settings import ChannelsSettings
@@ -25,6 +27,7 @@ from gateway.config import Config
 from gateway.home import Home
 from gateway.supervisor import Make, Name
 from sessions.journal import Journal
+from sessions.messages import Text
 
 TRAITS = Traits(
     markup="plain",
@@ -34,7 +37,10 @@ TRAITS = Traits(
     has_nonce=False,
     has_choices=False,
     edit_seconds=0.01,
+    block_chars=40,
+    block_seconds=0.02,
 )
+PREAMBLE = "Let me write that down.\n\nIt will not take long."
 
 
 class Steps:
@@ -203,11 +209,34 @@ def count_lines(steps: Steps) -> None:
     Journal.write = stepping  # type: ignore[method-assign]
 
 
+def speak_slowly() -> None:
+    """Make the model without a model pause at each paragraph, and say something before it uses a tool."""
+    stream = Offline.stream
+
+    async def slowly(self: Offline, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        async for event in stream(self, request):
+            match event:
+                case CallStarted():
+                    yield TextDelta(text=PREAMBLE)
+                    await asyncio.sleep(0.1)
+                    yield event
+                case Done(message=message) if message.calls:
+                    yield Done(message=replace(message, parts=(Text(text=PREAMBLE), *message.parts)))
+                case TextDelta(text=text) if "\n\n" in text:
+                    yield event
+                    await asyncio.sleep(0.1)
+                case _:
+                    yield event
+
+    Offline.stream = slowly  # type: ignore[method-assign]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("home", type=Path)
     parser.add_argument("port", type=int)
     parser.add_argument("--edits", action="store_true")
+    parser.add_argument("--slowly", action="store_true", help="the answer comes paragraph by paragraph")
     parser.add_argument("--die-at", type=int, default=0)
     parser.add_argument("--count", type=Path)
     parser.add_argument("--models", default="", help="the address of an Anthropic server")
@@ -216,6 +245,8 @@ def main() -> None:
     steps = Steps(given.die_at, given.count)
     if given.die_at or given.count:
         count_lines(steps)
+    if given.slowly:
+        speak_slowly()
     traits = replace(TRAITS, can_edit=given.edits)
     running = live(Home(given.home), given.port, traits, steps, models=given.models, lag=given.lag)
     with suppress(KeyboardInterrupt):

@@ -111,7 +111,7 @@ class FakeChannel:
                 await self.changed.wait()
 
     def without_edits(self) -> "FakeChannel":
-        self.traits = replace(self.traits, can_edit=False)
+        self.traits = replace(self.traits, can_edit=False, block_chars=200, block_seconds=0.05)
         return self
 
     def _tell(self) -> None:

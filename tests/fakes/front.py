@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from agents.turn import Trust
+from channels.account import LiveMode, TypingMode
 from channels.channel import Channel
 from channels.message import Address, ChatChanged, Edited, InboundMessage, Reaction, Sender
 from gateway.admission import Admission
@@ -37,6 +38,8 @@ class OpenDoor:
     ignored: set[str] = field(default_factory=set)
     invited: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
+    live_view: LiveMode = "edit"
+    typing: TypingMode = "instant"
     ack: str | None = None
     prompt: str | None = None
 
@@ -57,6 +60,8 @@ class OpenDoor:
             trust="owner" if sender == "42" else "known",
             label=message.sender.name if group else "",
             ack=self.ack,
+            live_view=self.live_view,
+            typing=self.typing,
             queue=self.queue,
         )
 

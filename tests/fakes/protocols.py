@@ -55,7 +55,11 @@ class Fails:
 
 @dataclass(frozen=True, slots=True)
 class Hangs:
+    """Goes on when its gate is opened."""
+
     after: str = ""
+    then: str = ""
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 Step = Says | Calls | Fails | Hangs
@@ -83,11 +87,13 @@ class ScriptedModel:
                 if after:
                     yield TextDelta(text=after)
                 raise error
-            case Hangs(after=after):
+            case Hangs(after=after, then=then, gate=gate):
                 if after:
                     yield TextDelta(text=after)
                 self.hanging.set()
-                await asyncio.Event().wait()
+                await gate.wait()
+                yield TextDelta(text=then)
+                yield Done(message=self._message((Text(text=after + then),), "stop"))
             case Says(text=text, stop=stop):
                 for word in text.split(" "):
                     yield TextDelta(text=word + " ")

@@ -106,6 +106,7 @@ deliveries = st.builds(
     sent=st.lists(texts, max_size=3).map(tuple),
     shown=st.lists(texts, max_size=3).map(tuple),
     doubtful=st.booleans(),
+    said=texts,
     state=st.sampled_from(["live", "waiting", "dead"]),
     why=texts,
 )

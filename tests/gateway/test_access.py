@@ -273,8 +273,23 @@ def test_how_work_is_shown_is_a_setting(house: House) -> None:
     door = house.door({"allow_from": [5], "typing": "never", "live_view": "off", "debounce_ms": 300})
     admission = door.judge(message(direct()), command=False)
 
-    assert (admission.types, admission.shows) == (False, False)
+    assert (admission.typing, admission.live_view) == ("never", "off")
     assert admission.queue.debounce == timedelta(milliseconds=300)
+
+
+@pytest.mark.parametrize(
+    ("mode", "in_direct", "called", "uncalled"),
+    [("instant", "instant", "instant", "message"), ("never", "never", "never", "never")],
+)
+def test_an_unaddressed_group_sees_typing_only_when_there_is_text(
+    house: House, mode: str, in_direct: str, called: str, uncalled: str
+) -> None:
+    groups = {"-100": {"require_mention": False}}
+    door = house.door({"allow_from": [5], "groups": groups, "typing": mode})
+
+    assert door.judge(message(direct()), command=False).typing == in_direct
+    assert door.judge(message(group()), command=False).typing == called
+    assert door.judge(message(group(), addressed=False), command=False).typing == uncalled
 
 
 def test_what_matches_nobody_is_told_once(house: House, caplog: pytest.LogCaptureFixture) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import given
 
 from channels.message import Address
-from gateway.deliveries import Delivery, DeliveryCodec, Part
+from gateway.deliveries import Delivery, DeliveryCodec, Grown, Part
 from gateway.outbox import KEPT, Outbox
 from tests.gateway.strategies import AT, deliveries
 
@@ -111,3 +111,35 @@ def test_a_live_message_that_was_refused_leaves_none(tmp_path: Path) -> None:
         outbox.showing("k", ADDRESS, AT)
         outbox.unsent("k")
         assert outbox.add(TWO) == TWO
+
+
+def test_blocks_stand_before_the_rest_and_are_sent_from_where_it_stopped(tmp_path: Path) -> None:
+    block, more, rest = Part(text="block"), Part(text="more"), Part(text="rest")
+    live = replace(TWO, parts=(), state="live")
+    with opened(tmp_path) as outbox:
+        assert outbox.grow(live, Grown(parts=(block,), said="bl")) == replace(live, parts=(block,), said="bl")
+        outbox.sent("k", "m1")
+        assert outbox.waiting() == []
+        outbox.grow(live, Grown(parts=(more,), said="ock"))
+        assert not outbox.knows("k")
+    with opened(tmp_path) as outbox:
+        assert outbox.waiting() == [replace(live, parts=(block, more), said="block", sent=("m1",))]
+        whole = outbox.add(replace(TWO, parts=(rest,)))
+        assert whole == replace(TWO, parts=(block, more, rest), sent=("m1",))
+        assert outbox.grow(live, Grown(parts=(more,))) is None
+    with opened(tmp_path) as outbox:
+        assert outbox.waiting() == [whole]
+        outbox.compact(AT)
+        assert outbox.waiting() == [whole]
+
+
+def test_what_a_block_has_told_ends_with_its_round_and_begins_anew(tmp_path: Path) -> None:
+    live = replace(TWO, parts=(), state="live")
+    with opened(tmp_path) as outbox:
+        outbox.grow(live, Grown(said="one"))
+        outbox.grow(live, Grown(said="two", anew=True))
+        known = outbox.get("k")
+        assert known is not None
+        assert (known.said, known.in_blocks) == ("two", True)
+        outbox.grow(live, Grown(said=" three", closes=True))
+        assert outbox.get("k") == live

@@ -8,7 +8,6 @@ import httpx
 import pytest
 
 from tests.fakes.telegram import TOKEN, TelegramServer, telegram_server
-from tests.fakes.telegram_page import said
 from tests.fakes.telegram_world import ANNA, BEN, FORUM, GROUP, Json
 
 
@@ -88,14 +87,38 @@ async def test_an_edit_without_a_change_is_refused(server: TelegramServer) -> No
     assert "can't be edited" in refused["description"]
 
 
-async def test_the_page_is_there_and_its_people_can_send_files(server: TelegramServer) -> None:
-    async with httpx.AsyncClient(verify=False, trust_env=False) as client:  # noqa: S501 (plain http)
-        page = await client.get(server.url)
-        assert "<title>Telegram for one</title>" in page.text
-        said(server.world, {"chat": ANNA, "text": "look", "file": "eA==", "name": "a.png", "kind": "photo"})
-        said(server.world, {"chat": FORUM, "topic": 285, "text": "in the garden"})
-        state = (await client.get(f"{server.url}/state")).json()
-    assert [(one["text"], one["file"], one["thread"]) for one in state["messages"]] == [
-        ("look", "photo", None),
-        ("in the garden", "", 285),
+async def test_the_page_plays_the_people(server: TelegramServer) -> None:
+    """They write, answer, attach, change, press, react and delete; the bot hears of all but the last."""
+    world = server.world
+    photo = {"name": "a.png", "data": "eA=="}
+    async with httpx.AsyncClient(verify=False, trust_env=False, base_url=server.url) as client:  # noqa: S501
+
+        async def post(path: str, **told: object) -> int:
+            return (await client.post(path, json=told)).status_code
+
+        assert "<title>Telegram for one</title>" in (await client.get("/")).text
+        markup = {"inline_keyboard": [[{"text": "Yes", "callback_data": "y"}]]}
+        asked = (await ask(server, "sendMessage", chat_id=ANNA, text="Well?", reply_markup=markup))["result"]
+        await post(
+            "/say", chat=ANNA, text="look", kind="photo", files=[photo, photo], answers=asked["message_id"]
+        )
+        await post("/say", chat=FORUM, topic=285, text="in the garden", user=BEN)
+        await post("/edit", chat=FORUM, id=1, text="in the *garden*")
+        await post("/press", chat=ANNA, id=asked["message_id"], data="y")
+        await post("/react", chat=ANNA, id=asked["message_id"], emoji="👍")
+        assert await post("/delete", chat=ANNA, id=3) == 200
+        assert await post("/delete", chat=ANNA, id=3) == await post("/nothing") == 404
+        state = (await client.get("/state")).json()
+        picture = await client.get(f"/media/{state['messages'][1]['file_id']}")
+        assert (picture.content, picture.headers["content-type"]) == (b"x", "image/png")
+    shown = [(one["who"], one["text"], one["file"], one["thread"]) for one in state["messages"]]
+    assert shown == [
+        ("Clawd", "Well?", "", None),
+        ("Anna", "look", "photo", None),
+        ("Ben", "in the *garden*", "", 285),
     ]
+    assert state["messages"][0]["reactions"] == ["👍"]
+    assert [next(iter(one.keys() - {"update_id"})) for one in world.updates] == [
+        "message", "message", "message", "edited_message", "callback_query", "message_reaction"
+    ]  # fmt: skip
+    assert len({one["message"]["media_group_id"] for one in world.updates[:2]}) == 1

@@ -35,6 +35,7 @@ from channels.discord.errors import UNREADABLE, explained
 from channels.discord.fatal import fatal_close
 from channels.discord.hearing import Hearing
 from channels.discord.me import intents_of, refused_intents
+from channels.discord.rights import CHANGES, Rights
 from channels.discord.status import Evidence
 from channels.discord.timing import Timing
 from channels.platforms import DiscordAccount
@@ -90,6 +91,7 @@ class Line(Client):
         self._timing = timing
         self._clock = clock
         self._jitter = jitter
+        self._rights = Rights(settings, evidence)
         self._let_in = False
 
     async def listen(self, gateway: str) -> None:
@@ -136,6 +138,8 @@ class Line(Client):
             if args[0] in ("READY", "RESUMED"):
                 self._let_in = True
                 self._evidence.let_in(resumed=args[0] == "RESUMED")
+        if event in CHANGES and self.is_ready():
+            self._rights.look(self, event, *args)
         super().dispatch(event, *args, **kwargs)
 
     async def on_ready(self) -> None:

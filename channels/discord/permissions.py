@@ -1,17 +1,21 @@
 """Which rights a bot lacks in a channel, by the names that Discord's settings show."""
 
-from discord import Client, Thread
+from collections.abc import Sequence
+
+from discord import Client, Permissions, Thread
 from discord.abc import GuildChannel
 
-_TITLES = {
+TITLES = {
     "view_channel": "View Channel",
     "send_messages": "Send Messages",
     "send_messages_in_threads": "Send Messages in Threads",
     "create_public_threads": "Create Public Threads",
     "attach_files": "Attach Files",
+    "embed_links": "Embed Links",
     "add_reactions": "Add Reactions",
     "read_message_history": "Read Message History",
 }
+_WITH_SENDING = ("attach_files", "embed_links")
 
 
 def missing_in(client: Client, channel: int, *, thread: bool = False, more: tuple[str, ...] = ()) -> str:
@@ -20,6 +24,16 @@ def missing_in(client: Client, channel: int, *, thread: bool = False, more: tupl
     if not isinstance(found, GuildChannel | Thread) or found.guild.me is None:
         return ""
     sends = "send_messages_in_threads" if thread or isinstance(found, Thread) else "send_messages"
-    granted = found.permissions_for(found.guild.me)
     needed = ("view_channel", sends, "read_message_history", *more)
-    return ", ".join(_TITLES[name] for name in needed if not getattr(granted, name))
+    return ", ".join(lacking(found.permissions_for(found.guild.me), needed))
+
+
+def lacking(granted: Permissions, needed: Sequence[str]) -> list[str]:
+    """The titles of what is needed and not granted. What falls away only because a greater right is missing
+    is not named."""
+    missing = [name for name in needed if not getattr(granted, name)]
+    if "view_channel" in missing:
+        missing = ["view_channel"]
+    elif "send_messages" in missing:
+        missing = [name for name in missing if name not in _WITH_SENDING]
+    return [TITLES[name] for name in missing]

@@ -1,5 +1,6 @@
 """What a Discord channel knows of itself, from evidence."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
@@ -46,6 +47,7 @@ class Evidence:
         self._error = ""
         self._trouble: dict[str, str] = {}
         self._lost: dict[str, str] = {}
+        self._rights: tuple[str, ...] = ()
 
     def starting(self) -> None:
         self._state = "starting"
@@ -83,6 +85,14 @@ class Evidence:
         if text:
             self._trouble[what] = text
 
+    def rights(self, lacking: Sequence[str]) -> None:
+        """What the bot lacks now, each with what to do; all of it."""
+        self._rights = tuple(lacking)
+
+    @property
+    def lost_chats(self) -> list[str]:
+        return [*self._lost]
+
     def lost(self, chat: str, why: str) -> None:
         """A chat cannot be written to."""
         self._lost.pop(chat, None)
@@ -91,7 +101,7 @@ class Evidence:
             del self._lost[next(iter(self._lost))]
 
     def wrote(self, chat: str) -> None:
-        """A message has arrived in the chat."""
+        """A message has arrived in the chat, or can again."""
         self._lost.pop(chat, None)
 
     def status(self, now: datetime) -> Status:
@@ -122,7 +132,7 @@ class Evidence:
 
     def _problems(self) -> tuple[str, ...]:
         lost = tuple(f"chat {chat}: {why}" for chat, why in list(self._lost.items())[-5:])
-        return (*filter(None, (self._standing, *self._trouble.values())), *lost)
+        return (*filter(None, (self._standing, *self._trouble.values())), *self._rights, *lost)
 
 
 def _age(at: datetime | None, now: datetime) -> float | None:

@@ -18,7 +18,9 @@ ALL_PERMISSIONS = (1 << 50) - 1
 RIGHTS = {
     "view_channel": 1 << 10,
     "send_messages": 1 << 11,
+    "embed_links": 1 << 14,
     "attach_files": 1 << 15,
+    "read_message_history": 1 << 16,
     "add_reactions": 1 << 6,
     "create_public_threads": 1 << 35,
     "send_messages_in_threads": 1 << 38,
@@ -27,9 +29,10 @@ RIGHTS = {
 
 @dataclass(slots=True)
 class World:
-    """`emit` is told of every event. `denied` are rights that the bot lacks, by channel; `dms_closed` are
-    people who take no direct messages. `portal` are the privileged intents that are switched on. Interactions
-    have to be acknowledged within `patience` seconds."""
+    """`emit` is told of every event. `denied` are rights that the bot lacks, by channel, and `lacks` those
+    that its roles do not give it anywhere; `dms_closed` are people who take no direct messages. `portal` are
+    the privileged intents that are switched on. Interactions have to be acknowledged within `patience`
+    seconds."""
 
     emit: Callable[[str, Json], None] = lambda *_: None
     now: datetime = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -41,6 +44,7 @@ class World:
     commands: list[Json] = field(default_factory=list)
     interactions: dict[str, Json] = field(default_factory=dict)
     denied: dict[int, set[str]] = field(default_factory=dict)
+    lacks: set[str] = field(default_factory=set)
     dms_closed: set[int] = field(default_factory=set)
     typed: list[int] = field(default_factory=list)
     portal: set[str] = field(default_factory=lambda: {"message_content", "members", "presences"})
@@ -284,6 +288,17 @@ class World:
             **more,
         }
 
+    def deny(self, chat: int, *rights: str) -> None:
+        """The bot's role may not do this there from now on, and all else."""
+        self.denied[chat] = set(rights)
+        self.emit("CHANNEL_UPDATE", self._seen(self.channels[chat]))
+
+    def lack(self, *rights: str) -> None:
+        """The bot's roles do not give it these from now on, and all else."""
+        self.lacks = set(rights)
+        for role in self._roles():
+            self.emit("GUILD_ROLE_UPDATE", {"guild_id": str(GUILD), "role": role})
+
     def guild(self) -> Json:
         channels = [one for one in self.channels.values() if "guild_id" in one]
         return {
@@ -318,11 +333,12 @@ class World:
         }
 
     def _roles(self) -> Iterator[Json]:
+        less = sum(RIGHTS[one] for one in self.lacks)
         for number, name in ((GUILD, "@everyone"), (BOT_ROLE, "clawd")):
             role: Json = {
                 "id": str(number),
                 "name": name,
-                "permissions": str(ALL_PERMISSIONS & ~(1 << 3)),
+                "permissions": str(ALL_PERMISSIONS & ~(1 << 3) & ~less),
                 "position": 0 if number == GUILD else 1,
                 "color": 0,
                 "colors": {"primary_color": 0, "secondary_color": None, "tertiary_color": None},

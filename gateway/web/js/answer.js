@@ -7,10 +7,13 @@ import { ToolCard } from "./toolcard.js";
 const NUMBER = new Intl.NumberFormat();
 
 export class Answer {
-  /** `open` opens a citation; `changed` is called around every change, so that the page can stay at the bottom. */
-  constructor(open, changed) {
+  /** `open` opens a citation; `changed` is called around every change, so that the page can stay at the bottom, and
+   * `later` around those that come by themselves afterwards. `key` is the session's. */
+  constructor(open, changed, key, later = changed) {
     this._open = open;
     this._changed = changed;
+    this._key = key;
+    this._later = later;
     this._cards = new Map();
     this._segments = [];
     this._working = el("div", { class: "working", role: "img", "aria-label": "clawd is working" }, el("i"), el("i"), el("i"));
@@ -38,9 +41,24 @@ export class Answer {
     this._place(card.element);
   }
 
-  finishCall(id, result, failed, wasCut) {
+  finishCall(id, result, failed, wasCut, file = null) {
     this._changed(() => this._cards.get(id)?.finish(result, failed, wasCut));
     this._segments.forEach((part) => { part.kept = true; });
+    if (file) this._addFile(file);
+  }
+
+  /** Takes a piece of the text out again. */
+  drop(text) {
+    const part = this._segments.find((one) => one.kind === "text" && one.raw.includes(text));
+    if (!part) return;
+    part.raw = part.raw.replace(text, "");
+    this._draw(part);
+  }
+
+  /** The end of this piece; the answer goes on below what somebody said meanwhile. */
+  pause() {
+    this._end();
+    if (!this._segments.length) this._changed(() => this.element.remove());
   }
 
   /** What was shown since the last tool result is void. */
@@ -105,9 +123,18 @@ export class Answer {
     part.wait = Math.max(40, 4 * (performance.now() - began));
   }
 
+  async _addFile(file) {
+    this._close();
+    const place = el("div");
+    this._segments.push({ kind: "file", element: place, kept: true });
+    this._place(place);
+    const { sentFile } = await import("./sentfile.js");
+    this._later(() => place.replaceChildren(sentFile(this._key, file, this._later)));
+  }
+
   _close() {
     const last = this._segments.at(-1);
-    if (!last || last.kind === "tool") return;
+    if (!last || !("raw" in last)) return;
     last.closed = true;
     clearTimeout(last.timer);
     this._draw(last);

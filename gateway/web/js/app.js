@@ -1,11 +1,13 @@
 // The page: which conversation is shown, and who is told when something happens.
 
 import * as api from "./api.js";
+import { Approvals } from "./approvals.js";
 import { Composer } from "./composer.js";
 import { Connection } from "./connection.js";
 import { Conversation } from "./conversation.js";
-import { $, announce, icon } from "./dom.js";
+import { $, announce, el, icon } from "./dom.js";
 import * as keys from "./keys.js";
+import { Live } from "./live.js";
 import * as login from "./login.js";
 import { Panel } from "./panel.js";
 import { pin } from "./scroll.js";
@@ -19,15 +21,38 @@ class App {
     this.views = new Map();
     this.records = [];
     this.pin = pin();
-    this.composer = new Composer((text) => this.send(text), () => this.view.stop());
+    this.composer = new Composer((text, files) => this.send(text, files), () => this.view.stop(), () => this.limits());
     this.list = new SessionList((session) => this.open(session));
     this.panel = new Panel(() => this.view.session.agent, () => this.composer.focus());
     this.hooks = {
       open: (cited) => this.panel.openCitation(cited),
       changed: (view, act) => (view === this.view ? this.pin.keep(act) : act()),
       update: (view) => this.updated(view),
-      edit: (text) => { this.composer.text = text; this.composer.focus(); },
+      edit: (text, files = []) => { this.composer.text = text; this.composer.files = files; this.composer.focus(); },
+      follow: (key) => this.live.follow(key),
+      exists: (key) => this.exists(key),
+      live: () => this.live.up,
+      shown: (view) => view === this.view,
+      isQuestion: (text) => this.asks.isQuestion(text),
     };
+    this.asks = new Approvals({
+      current: () => this.view?.session.key,
+      name: (key) => nameOf(keys.parse(key)),
+      show: (key) => this.open(keys.parse(key)),
+      changed: () => { if (this.view) this.draw(); },
+      withdraw: (key, text) => this.views.get(key)?.withdraw(text),
+    });
+    this.connection = new Connection(() => this.back());
+    this.live = new Live({
+      view: (key) => this.views.get(key),
+      views: () => [...this.views.values()],
+      refresh: () => this.refresh(),
+      draw: () => { if (this.view) this.draw(); },
+      asks: this.asks,
+      connection: this.connection,
+      health: (told) => this.health(told),
+      refused: (error) => api.unauthorized(error.message),
+    });
     this.dress();
   }
 
@@ -35,6 +60,7 @@ class App {
     $("open-sidebar").append(icon("menu"));
     $("close-sidebar").append(icon("close"));
     $("open-memory").append(icon("book"));
+    $("open-status").prepend(icon("pulse"));
     $("new-session").append(icon("plus", 18), "New conversation");
     $("send").append(icon("send"));
     $("stop").append(icon("stop"));
@@ -43,6 +69,7 @@ class App {
     $("close-sidebar").addEventListener("click", () => this.sidebar(false));
     $("backdrop").addEventListener("click", () => this.sidebar(false));
     $("open-memory").addEventListener("click", () => this.panel.openSearch());
+    $("open-status").addEventListener("click", () => this.panel.openStatus());
     $("model").addEventListener("click", () => this.panel.openModels());
     $("new-session").addEventListener("click", () => this.openNew());
     $("agent").addEventListener("change", () => this.openMain($("agent").value));
@@ -62,7 +89,7 @@ class App {
     this.model = models.models.find((model) => model.is_default)?.name ?? "no model";
     $("agent").replaceChildren(...agents.agents.map((name) => new Option(name)));
     $("agent-label").hidden = agents.agents.length < 2;
-    this.connection ??= new Connection(() => Promise.all([this.load(this.view), this.refresh()]));
+    await this.live.begin();
     await this.openMain(agents.default);
   }
 
@@ -76,7 +103,7 @@ class App {
   }
 
   async open(session, fresh = false) {
-    if (this.view) this.view.draft = this.composer.text;
+    if (this.view) this.view.draft = { text: this.composer.text, files: this.composer.files };
     let view = this.views.get(session.key);
     if (!view) {
       view = new Conversation(session, this.hooks);
@@ -86,7 +113,8 @@ class App {
     this.sidebar(false);
     $("filter").value = "";
     $("views").replaceChildren(view.element);
-    this.composer.text = view.draft;
+    this.composer.text = view.draft.text;
+    this.composer.files = view.draft.files;
     view.loaded ||= fresh;
     this.updated(view);
     this.pin.toBottom();
@@ -104,19 +132,46 @@ class App {
     }
   }
 
-  async refresh() {
-    try {
-      this.records = (await api.sessions()).sessions;
-      this.draw();
-    } catch {
-      // The connection's banner, or the login form, says what is wrong.
-    }
+  /** The gateway answers again. */
+  back() {
+    this.live.wake();
+    return this.view && !this.live.up ? Promise.all([this.load(this.view), this.refresh()]) : null;
   }
 
-  async send(text) {
+  /** What one message may bring along; null when it is not known. */
+  async limits() {
+    try {
+      this.known ??= (await (this.live.up ? this.live.status() : api.status())).limits;
+    } catch {
+      // It is asked for again with the next file.
+    }
+    return this.known ?? null;
+  }
+
+  health({ attention = 0 }) {
+    const text = attention ? `Status: ${attention} ${attention === 1 ? "thing needs" : "things need"} attention` : "Status";
+    $("open-status").setAttribute("aria-label", text);
+    $("open-status").title = text;
+    $("open-status").classList.toggle("attention", attention > 0);
+  }
+
+  /** Whether the gateway knows the session; it is asked again before it is said not to. */
+  async exists(key) {
+    const known = () => this.records.some((record) => record.key === key);
+    return known() || !(await this.refresh()) || known();
+  }
+
+  /** Whether the list is fresh now; the connection's banner, or the login form, says why not. Once at a time. */
+  refresh() {
+    const fetched = async ({ sessions }) => { this.records = sessions; this.draw(); return true; };
+    this.refreshing ??= api.sessions().then(fetched).catch(() => false).finally(() => { this.refreshing = null; });
+    return this.refreshing;
+  }
+
+  async send(text, files) {
     const view = this.view;
     this.pin.toBottom();
-    await view.send(text);
+    await view.send(text, files);
     if (document.hidden) document.title = `● ${document.title}`;
     await this.refresh();
   }
@@ -127,19 +182,21 @@ class App {
   }
 
   draw() {
-    const { session, busy, loaded, model, element } = this.view;
+    const { session, busy, running, loaded, model, element } = this.view;
     const empty = loaded && !busy && !element.querySelector("article");
     if (empty && !element.querySelector(".welcome")) element.replaceChildren(this.welcome());
     element.classList.toggle("empty", empty);
-    const name = [session.place, session.title].filter(Boolean).join(": ");
-    $("title").textContent = name;
+    const name = nameOf(session);
+    $("title").replaceChildren(el("bdi", {}, name));
     document.title = `${name} – clawd`;
     $("model").textContent = model ?? this.model;
     $("agent").value = session.agent;
     const closed = session.writable ? null : `This conversation takes place on ${session.place}; answer there.`;
-    this.composer.show({ busy, closed });
+    this.composer.show({ busy, running, closed });
+    this.asks.draw();
+    this.asks.poll(busy && !this.live.up);
     const mine = this.records.filter((record) => record.agent === session.agent);
-    this.list.set(mine, session, (key) => this.views.get(key)?.busy ?? false);
+    this.list.set(mine, session, (key) => this.views.get(key)?.busy || this.live.busy(key), (key) => this.asks.has(key));
   }
 
   welcome() {
@@ -164,10 +221,12 @@ class App {
   escape() {
     if ($("app").classList.contains("with-sidebar")) this.sidebar(false);
     else if (this.panel.isOpen) this.panel.close();
-    else if (this.view?.busy) this.view.stop();
+    else if (this.view?.busy || this.view?.running) this.view.stop();
     this.composer.focus();
   }
 }
+
+const nameOf = ({ place, title }) => [place, title].filter(Boolean).join(": ");
 
 const app = new App();
 

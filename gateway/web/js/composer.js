@@ -1,14 +1,17 @@
 // Where one writes: grows with the text, sends with Enter, stops with the square.
 
+import { Attachments } from "./attachments.js";
 import { $, el } from "./dom.js";
 
 const COMMAND = navigator.userAgent.includes("Mac") ? "⌘ " : "Ctrl ";
 const touch = matchMedia("(pointer: coarse)");
 
 export class Composer {
-  constructor(send, stop) {
+  /** `send(text, files)`; `limits()` gives what one message may bring along. */
+  constructor(send, stop, limits) {
     this._input = $("input");
     this._send = send;
+    this._attachments = new Attachments(limits, () => this._fit());
     this._busy = false;
     $("composer").addEventListener("submit", (event) => {
       event.preventDefault();
@@ -29,26 +32,37 @@ export class Composer {
     this._fit();
   }
 
+  get files() {
+    return this._attachments.files;
+  }
+
+  set files(files) {
+    this._attachments.files = files;
+  }
+
   focus() {
     this._input.focus();
   }
 
-  /** `closed` is a sentence why one cannot write here, or null. */
-  show({ busy, closed }) {
+  /** `busy`: this page waits for an answer; `running`: a turn began elsewhere. `closed` is a sentence why one cannot
+   * write here, or null. */
+  show({ busy, running, closed }) {
     this._busy = busy;
     this._input.disabled = Boolean(closed);
+    $("attach").disabled = Boolean(closed);
     this._input.placeholder = closed ? "Reading only" : "Message clawd";
-    $("stop").hidden = !busy;
+    $("stop").hidden = !busy && !running;
     $("send").hidden = busy;
-    this._hint(closed ?? null, busy);
+    this._hint(closed ?? null, busy || running);
     this._fit();
   }
 
   _submit() {
-    const text = this.text;
-    if (this._busy || !text.trim()) return;
+    const { text, files } = this;
+    if (this._busy || !(text.trim() || files.length)) return;
     this.text = "";
-    this._send(text);
+    this.files = [];
+    this._send(text, files);
   }
 
   _key(event) {
@@ -60,7 +74,7 @@ export class Composer {
   _fit() {
     this._input.style.height = "auto";
     this._input.style.height = `${this._input.scrollHeight}px`;
-    $("send").disabled = !this.text.trim() || this._input.disabled;
+    $("send").disabled = !(this.text.trim() || this.files.length) || this._input.disabled;
   }
 
   _hint(closed, busy) {

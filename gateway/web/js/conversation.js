@@ -4,8 +4,10 @@ import { Answer } from "./answer.js";
 import * as api from "./api.js";
 import { announce, el } from "./dom.js";
 import { follow, isAnswered } from "./follow.js";
+import { hear } from "./heard.js";
 import { replay } from "./history.js";
 import { parse } from "./keys.js";
+import { Turns } from "./turns.js";
 import { UserMessage } from "./usermessage.js";
 
 const ASKS_WHEN_BROKEN = 300;
@@ -15,16 +17,41 @@ const FIRST_LIMIT = 100;
 const MORE = 400;
 
 export class Conversation {
-  /** `hooks`: open(citation), changed(conversation, act), update(conversation), edit(text). */
+  /** `hooks`: open(citation), changed(conversation, act), update(conversation), edit(text, files), follow(key), exists(key), live(),
+   * shown(conversation), isQuestion(text). */
   constructor(session, hooks) {
     this.session = session;
     this.hooks = hooks;
-    this.draft = "";
+    this.draft = { text: "", files: [] };
     this.busy = false;
     this.loaded = false;
     this.model = null;
     this.limit = FIRST_LIMIT;
     this.element = el("div", { class: "view" });
+    this.turns = new Turns(this);
+  }
+
+  get running() {
+    return this.turns.running;
+  }
+
+  get spoken() {
+    return this.hooks.shown(this);
+  }
+
+  /** An event of a turn in this session, wherever it began. */
+  hear(event) {
+    this.turns.hear(event);
+  }
+
+  isQuestion(text) {
+    return this.hooks.isQuestion(text);
+  }
+
+  /** Takes a question out of the answers, since it has a card. */
+  withdraw(text) {
+    this.answer?.drop(text);
+    this.turns.drop(text);
   }
 
   /** Whether something here exists nowhere else. */
@@ -34,23 +61,33 @@ export class Conversation {
 
   /** Shows what the gateway knows. A conversation it does not know yet is an empty one. */
   async load() {
+    this.turns.hold();
     try {
-      this._show(await api.session(this.session.key, this.limit));
-    } catch (error) {
-      if (error.status !== 404) throw error;
-      this._show({ messages: [], earlier: 0 });
+      this.turns.begin(await this.hooks.follow(this.session.key));
+      const told = await this._read();
+      if (this.busy) return; // what was sent meanwhile stays
+      this._show(told, this.turns.since());
+      this.turns.show();
+    } finally {
+      this.turns.release();
     }
-    if (!this.busy && this._mayBeRunning()) await this._follow(ASKS_WHEN_JOINING, "An answer may be under way …");
+    if (!this.hooks.live() && !this.busy && this._mayBeRunning()) await this._follow(ASKS_WHEN_JOINING, "An answer may be under way …");
   }
 
-  async send(text) {
-    const message = new UserMessage(text, new Date().toISOString());
-    this._add(message.element);
+  /** Something may have been missed. What exists only here stays. */
+  async reload() {
+    if (!this.loaded || this.busy || this.unsent) return;
+    await this.load().catch((error) => announce(error.message));
+  }
+
+  async send(text, files = []) {
+    const message = new UserMessage(text, new Date().toISOString(), 0, files);
+    this.add(message.element);
     await this._attempt(message);
   }
 
   async stop() {
-    if (!this.busy) return;
+    if (!this.busy && !this.running) return;
     this._stopped = true;
     try {
       await api.stop(this.session.key);
@@ -63,10 +100,9 @@ export class Conversation {
   async _attempt(message) {
     message.clear();
     this._setBusy(true);
-    const answer = this._newAnswer();
+    const answer = this.newAnswer();
     try {
-      const events = await api.chat(this.session.agent, this.session.name, message.text);
-      await this._listen(events, answer, message.text);
+      await this._listen(await this._begin(message), answer, message);
     } catch (error) {
       answer.element.remove();
       this._refused(message, error);
@@ -75,15 +111,29 @@ export class Conversation {
     }
   }
 
+  /** The events of the turn, which from now on is known as one of this page. */
+  async _begin(message) {
+    this.turns.hold();
+    try {
+      const { agent, name } = this.session;
+      const { run, events } = await api.chat(agent, name, message.text, message.files, (share) => message.progress(share));
+      this.turns.claim(run);
+      return events;
+    } finally {
+      this.turns.release();
+    }
+  }
+
   /** Tells the answer everything. A connection that breaks is not the end of the turn: its rest is fetched. */
-  async _listen(events, answer, text) {
-    const again = () => this.send(text);
+  async _listen(events, answer, message) {
+    const { text } = message;
+    const again = () => this.send(text, message.files);
     try {
       for await (const [name, data] of events) {
         if (name === "done") return this._done(answer, data);
         if (name === "error" && data.code === "stopped") return answer.stopped();
         if (name === "error") return answer.fail(data.message, again);
-        heard[name]?.(answer, data);
+        hear(answer, name, data, this);
       }
     } catch (error) {
       console.error(error);
@@ -104,17 +154,17 @@ export class Conversation {
     const again = async () => ((await this._arrived(message)) ? this.load() : this._attempt(message));
     const edit = () => {
       message.element.remove();
-      this.hooks.edit(message.text);
+      this.hooks.edit(message.text, message.files);
     };
     this.hooks.changed(this, () => message.fail(error.message, error.status === 0, again, edit));
   }
 
   /** A gateway that ended before it wrote the message down has lost it; the page has not. */
   _checkKept(text) {
-    const kept = this._messages?.findLast((one) => one.role === "user")?.text.trim() === text.trim();
+    const kept = this._messages?.findLast((one) => one.role === "user")?.text.trim().startsWith(text.trim());
     if (kept || this.unsent || !this._fetched) return;
     const message = new UserMessage(text, new Date().toISOString());
-    this._add(message.element);
+    this.add(message.element);
     this._refused(message, new api.ApiError("The gateway ended before it kept this message.", 0, "lost"));
   }
 
@@ -132,12 +182,12 @@ export class Conversation {
     this._setBusy(true);
     this._stopped = false;
     this._fetched = false;
-    const waiting = this._newAnswer();
+    const waiting = this.newAnswer();
     waiting.note(why);
     const show = (told) => {
       this._fetched = true;
       this._show(told);
-      this._add(waiting.element);
+      this.add(waiting.element);
     };
     const done = await follow({ asks, ask: () => this._ask(), show, stopped: () => this._stopped });
     if (done) this.hooks.changed(this, () => waiting.element.remove());
@@ -145,7 +195,18 @@ export class Conversation {
     this._setBusy(false);
   }
 
-  /** The conversation as the gateway knows it; null when it does not answer. */
+  /** The conversation as the gateway knows it; one that it does not know is empty. */
+  async _read() {
+    try {
+      if (!(await this.hooks.exists(this.session.key))) return { messages: [], earlier: 0 };
+      return await api.session(this.session.key, this.limit);
+    } catch (error) {
+      if (error.status !== 404) throw error;
+      return { messages: [], earlier: 0 };
+    }
+  }
+
+  /** The same; null when it does not answer. */
   async _ask() {
     try {
       return await api.session(this.session.key, this.limit);
@@ -159,12 +220,14 @@ export class Conversation {
     return last && !isAnswered(this._messages) && Date.now() - Date.parse(last.at) < JOIN_WITHIN_MS;
   }
 
-  _show({ messages, earlier }) {
+  /** Without what was recorded since then: a turn that runs tells it itself. */
+  _show({ messages: recorded, earlier }, since = null) {
+    const messages = since ? recorded.filter((one) => one.at < since) : recorded;
     this._messages = messages;
     this.loaded = true;
     this.model = messages.findLast((one) => one.role === "assistant")?.model ?? this.model;
     this.hooks.changed(this, () => {
-      const nodes = replay(messages, this.hooks.open);
+      const nodes = replay(messages, this.hooks.open, this.session.key, (act) => this.hooks.changed(this, act));
       if (earlier) nodes.unshift(this._earlier(earlier));
       this.element.replaceChildren(...nodes);
     });
@@ -177,22 +240,31 @@ export class Conversation {
       const scroller = this.element.closest(".scroller");
       const below = scroller.scrollHeight - scroller.scrollTop;
       this.limit += MORE;
-      const told = this.busy ? null : await this._ask();
-      if (told) this._show(told);
+      await this.reload();
       scroller.scrollTop = scroller.scrollHeight - below;
     };
     return el("button", { type: "button", class: "link-button earlier", onclick: act }, `Show earlier messages (${count})`);
   }
 
-  _newAnswer() {
-    this.answer = new Answer(this.hooks.open, (act) => this.hooks.changed(this, act));
-    this._add(this.answer.element);
+  newAnswer() {
+    this.answer = new Answer(this.hooks.open, (act) => this.hooks.changed(this, act), this.session.key);
+    this.add(this.answer.element);
     return this.answer;
   }
 
-  _add(node) {
+  add(node) {
     this.element.querySelector(".welcome")?.remove();
     this.hooks.changed(this, () => this.element.append(node));
+  }
+
+  /** A turn that began elsewhere has ended. */
+  ended(reply) {
+    this.model = reply.model || this.model;
+    this.update();
+  }
+
+  update() {
+    this.hooks.update(this);
   }
 
   _setBusy(busy) {
@@ -200,13 +272,3 @@ export class Conversation {
     this.hooks.update(this);
   }
 }
-
-const heard = {
-  text: (answer, data) => answer.addText(data.delta),
-  thinking: (answer, data) => answer.addThinking(data.delta),
-  retry: (answer, data) => answer.retry(data.reason, data.seconds),
-  tool(answer, data) {
-    if (data.state === "started") answer.startCall(data);
-    else answer.finishCall(data.id, data.result ?? "", data.is_error);
-  },
-};

@@ -26,6 +26,9 @@ const PATHS = {
   check: "M5 12.5l4.5 4.5L19 7.5",
   cross: "M7 7l10 10M17 7L7 17",
   copy: "M9 9h10v11H9zM15 9V5H5v11h4",
+  clip: "M19.5 11.5l-7.6 7.6a4.6 4.6 0 0 1-6.5-6.5l8-8a3.1 3.1 0 0 1 4.4 4.4l-7.8 7.8a1.5 1.5 0 0 1-2.2-2.2l7-7",
+  pulse: "M3.5 12.5H8l2.5-7 4 13 2.5-6h3.5",
+  file: "M7 3.5h7l4 4v13H7zM13.5 3.5V8H18",
   book: "M5 5.5A1.5 1.5 0 0 1 6.5 4H19v16H6.5A1.5 1.5 0 0 1 5 18.5zM9 8h6M9 12h6",
 };
 
@@ -86,6 +89,26 @@ export function timeElement(iso, attributes = {}) {
   const today = at.toDateString() === new Date().toDateString();
   const text = today ? CLOCK.format(at) : DAY.format(at);
   return el("time", { datetime: iso, title: FULL.format(at), ...attributes }, text);
+}
+
+/** Bytes for people. */
+export function sized(bytes) {
+  if (bytes < 1000) return `${bytes} bytes`;
+  return bytes < 1e6 ? `${Math.round(bytes / 1000)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/** A picture of a Blob, at most `side` pixels high and wide; null when it is none. Drawn, so that no address is needed. */
+export async function picture(blob, label, side) {
+  const whole = await createImageBitmap(blob).catch(() => null);
+  if (!whole) return null;
+  const scale = Math.min(1, (side * devicePixelRatio) / Math.max(whole.width, whole.height));
+  const canvas = el("canvas", { class: "picture", role: "img", "aria-label": label });
+  canvas.width = Math.max(1, Math.round(whole.width * scale));
+  canvas.height = Math.max(1, Math.round(whole.height * scale));
+  canvas.style.width = `${canvas.width / devicePixelRatio}px`;
+  canvas.getContext("2d").drawImage(whole, 0, 0, canvas.width, canvas.height);
+  whole.close();
+  return canvas;
 }
 
 /** Says a text to screen readers. */

@@ -5,7 +5,8 @@ import { UserMessage } from "./usermessage.js";
 
 const still = (act) => act();
 
-export function replay(messages, open) {
+/** `key` is the session's; `later` is called around what makes the page longer afterwards. */
+export function replay(messages, open, key, later) {
   const nodes = [];
   let answer = null;
   let last = null;
@@ -21,11 +22,11 @@ export function replay(messages, open) {
       continue;
     }
     if (!answer) {
-      answer = new Answer(open, still);
+      answer = new Answer(open, still, key, later);
       nodes.push(answer.element);
     }
     if (message.role === "tool") {
-      answer.finishCall(message.tool.call_id, message.text, message.tool.is_error, message.cut);
+      answer.finishCall(message.tool.call_id, message.text, message.tool.is_error, message.cut, message.file);
       continue;
     }
     last = message;

@@ -26,6 +26,7 @@ export function render(text, openCitation) {
   fragment.querySelectorAll("img").forEach(imageToLink);
   fragment.querySelectorAll("a").forEach((link) => safeLink(link, openCitation));
   linkCitations(fragment, openCitation);
+  fragment.querySelectorAll("p, li, ul, ol, blockquote, h1, h2, h3, h4, h5, h6, td, th").forEach((node) => { node.dir = "auto"; });
   fragment.querySelectorAll("pre").forEach(codeBlock);
   fragment.querySelectorAll("table").forEach(scrollable);
   return fragment;

@@ -1,4 +1,4 @@
-// The side panel: searching memory, reading the lines of a note, seeing the models.
+// The side panel: searching memory, reading the lines of a note, seeing the models and how the gateway is.
 
 import * as api from "./api.js";
 import { $, el, icon } from "./dom.js";
@@ -110,6 +110,22 @@ export class Panel {
         el("ul", { class: "models" }, ...models.map(modelRow)),
         el("p", { class: "muted small" }, "Models are chosen in clawd.yaml: models.default, or model of an agent."),
       );
+    } catch (error) {
+      body.replaceChildren(el("p", { class: "error-text", role: "alert" }, error.message));
+    }
+  }
+
+  async openStatus() {
+    const body = this._fill("Status", null, [el("p", { class: "muted" }, "Asking …")]);
+    $("panel-close").focus();
+    const show = async () => {
+      const { sections } = await import("./status.js");
+      const shown = await sections(show);
+      body.replaceChildren(...shown);
+      if (!body.contains(document.activeElement) && document.activeElement === document.body) $("panel-close").focus();
+    };
+    try {
+      await show();
     } catch (error) {
       body.replaceChildren(el("p", { class: "error-text", role: "alert" }, error.message));
     }

@@ -8,13 +8,16 @@ export class SessionList {
     this._choose = choose;
     this._records = [];
     this._busy = () => false;
+    this._asks = () => false;
     $("filter").addEventListener("input", () => this.draw());
     $("filter").addEventListener("keydown", (event) => this._fromFilter(event));
     $("session-list").addEventListener("keydown", (event) => this._fromList(event));
   }
 
-  /** `records` as /api/sessions gives them; `current` a parsed key; `busy` says which are being answered. */
-  set(records, current, busy) {
+  /** `records` as /api/sessions gives them; `current` a parsed key; `busy` says which are being answered, `asks` which
+   * wait for an approval. */
+  set(records, current, busy, asks) {
+    this._asks = asks;
     this._records = records.map((record) => ({ ...record, ...parse(record.key) }));
     this._current = current;
     this._busy = busy;
@@ -33,12 +36,7 @@ export class SessionList {
   }
 
   _row(one) {
-    const busy = this._busy(one.key);
-    const when = busy
-      ? el("span", { class: "when busy" }, "answering")
-      : one.last_seen_at
-        ? timeElement(one.last_seen_at, { class: "when" })
-        : el("span", { class: "when" }, "new");
+    const when = this._when(one);
     const name = [one.place, one.title].filter(Boolean).join(": ");
     const button = el(
       "button",
@@ -49,10 +47,16 @@ export class SessionList {
         "aria-current": one.key === this._current.key ? "true" : null,
         onclick: () => this._choose(one),
       },
-      el("span", { class: "name", title: name }, name),
+      el("span", { class: "name", title: name }, el("bdi", {}, name)),
       when,
     );
     return el("li", {}, button);
+  }
+
+  _when(one) {
+    if (this._asks(one.key)) return el("span", { class: "when asks" }, "approve?");
+    if (this._busy(one.key)) return el("span", { class: "when busy" }, "answering");
+    return one.last_seen_at ? timeElement(one.last_seen_at, { class: "when" }) : el("span", { class: "when" }, "new");
   }
 
   _buttons() {

@@ -1,8 +1,8 @@
-// Server-sent events out of a response body.
+// Server-sent events out of a stream of text.
 
 /** Yields [event, data] with data parsed as JSON; comments are left out. Throws when the connection breaks. */
-export async function* events(body) {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+export async function* events(text) {
+  const reader = text.getReader();
   let rest = "";
   try {
     for (;;) {

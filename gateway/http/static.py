@@ -1,5 +1,6 @@
-"""The page and its parts, read once and served from memory with an ETag."""
+"""The page and its parts, read once and served from memory with an ETag, packed for those who unpack."""
 
+import gzip
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,17 +20,24 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asset:
+    """`packed` is the same content in gzip's form."""
+
     content: bytes
+    packed: bytes
     media_type: str
     etag: str
 
     async def __call__(self, request: Request) -> Response:
         """The file, or 304 when the caller has this very version."""
-        headers = {"etag": self.etag, "cache-control": "no-cache"}
+        packs = _takes_gzip(request.headers.get("accept-encoding", ""))
+        etag = f'"{self.etag}-gzip"' if packs else f'"{self.etag}"'
+        headers = {"etag": etag, "cache-control": "no-cache", "vary": "accept-encoding"}
         known = request.headers.get("if-none-match", "")
-        if self.etag in (tag.strip().removeprefix("W/") for tag in known.split(",")):
+        if etag in (tag.strip().removeprefix("W/") for tag in known.split(",")):
             return Response(status_code=304, headers=headers)
-        return Response(self.content, headers=headers, media_type=self.media_type)
+        if packs:
+            headers["content-encoding"] = "gzip"
+        return Response(self.packed if packs else self.content, headers=headers, media_type=self.media_type)
 
 
 def load(folder: Path) -> dict[str, Asset]:
@@ -43,7 +51,17 @@ def load(folder: Path) -> dict[str, Asset]:
         name = file.relative_to(folder).as_posix()
         assets["/" if name == "index.html" else f"/{name}"] = Asset(
             content=content,
+            packed=gzip.compress(content, mtime=0),
             media_type=media_type,
-            etag=f'"{hashlib.sha256(content).hexdigest()[:20]}"',
+            etag=hashlib.sha256(content).hexdigest()[:20],
         )
     return assets
+
+
+def _takes_gzip(accepted: str) -> bool:
+    """As RFC 9110, 12.5.3, says it; what is not named is not taken."""
+    for offer in accepted.lower().split(","):
+        name, _, weight = offer.replace(" ", "").partition(";q=")
+        if name == "gzip":
+            return weight.strip("0.") != "" or not weight
+    return False

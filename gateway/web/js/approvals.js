@@ -32,7 +32,8 @@ export class Approvals {
 
   over({ id, decision }) {
     if (!this._waiting.has(id)) return;
-    const hadFocus = this._cards.get(id)?.contains(document.activeElement);
+    const card = this._cards.get(id);
+    const hadFocus = card && (card.dataset.here || card.contains(document.activeElement));
     this._forget(id);
     announce(ENDS[decision] ?? "");
     this._changed();
@@ -136,8 +137,10 @@ export class Approvals {
   _button(label, looks, one, act, trouble) {
     const button = el("button", { type: "button", class: looks }, label);
     button.addEventListener("click", async () => {
+      const card = button.closest(".ask");
       const all = button.parentElement.querySelectorAll("button");
       all.forEach((other) => { other.disabled = true; });
+      card.dataset.here = "yes";
       try {
         await act(one.id);
         this.over({ id: one.id, decision: { Approve: "once", Always: "always" }[label] ?? "deny" });

@@ -203,6 +203,11 @@ class Conversations:
         known = self._open.get(session_id)
         return known.spoken if known else None
 
+    def bound(self, *, limit: int, max_line_bytes: int) -> None:
+        """Other limits hold from now on; the second for those that are opened then."""
+        self._limit, self._max_line_bytes = limit, max_line_bytes
+        self._close_idle()
+
     def close(self) -> None:
         while self._open:
             self._open.popitem()[1].close()

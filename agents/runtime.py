@@ -28,6 +28,7 @@ from agents.scene import ChosenModel, OnAnswer, Scene
 from agents.session_note import SessionNote
 from agents.settings import AgentSettings
 from agents.told import lacks_notes, last_said, last_turn, notice_of
+from agents.tools.latest import Latest
 from agents.tools.tool import Tool
 from agents.turn import OnEvent, Turn
 from agents.upkeep import Upkeep
@@ -36,7 +37,7 @@ from agents.workspace import Workspace
 from sessions.capping import cap_result
 from sessions.entries import Body, CustomMessage
 from sessions.limits import Limits
-from sessions.messages import Assistant, Text, ToolResult, User
+from sessions.messages import Assistant, Text, ToolCall, ToolResult, User
 from sessions.note import spoken
 from sessions.settings import NoteEvent, SessionsSettings
 
@@ -44,7 +45,9 @@ logger = logging.getLogger("clawd.agents")
 
 
 class AgentRuntime:
-    """`choose` gives the model for a turn and raises ModelError when none is usable."""
+    """`choose` gives the model for a turn and raises ModelError when none is usable. `successor` is the one
+    that has taken this one's place: a turn ends as it began, but its calls obey the rules of that one.
+    """
 
     def __init__(
         self,
@@ -59,12 +62,15 @@ class AgentRuntime:
         clock: Clock,
         on_answer: OnAnswer = lambda *_: None,
         sessions: SessionsSettings = SessionsSettings(),  # noqa: B008 (frozen)
+        successor: Callable[[], "AgentRuntime | None"] = lambda: None,
     ) -> None:
         self.settings = settings
         self.time_zone = time_zone
         self.workspace = workspace
         self.conversations = conversations
-        self._tools = {tool.spec.name: tool for tool in tools}
+        self.own_tools = {tool.spec.name: tool for tool in tools}
+        self._successor = successor
+        self._tools = Latest(lambda: self._newest.own_tools)
         self._framing = Framing(
             settings=settings,
             workspace=workspace,
@@ -195,7 +201,7 @@ class AgentRuntime:
             max_retries=scene.chosen.max_retries,
             tool_timeout=self.settings.tools.timeout_seconds,
             cap=lambda text: cap_result(text, result),
-            permit=Permission(settings=self.settings.tools).refusal,
+            permit=self._refusal,
         )
         attempts, mended = count(), False
         while True:
@@ -210,6 +216,13 @@ class AgentRuntime:
                     raise
                 logger.warning("%s: %s Calls and results are told as text now.", scene.turn.key, error)
                 mended = await self.upkeep.mend(scene)
+
+    @property
+    def _newest(self) -> "AgentRuntime":
+        return self._successor() or self
+
+    async def _refusal(self, call: ToolCall, turn: Turn) -> str | None:
+        return await Permission(settings=self._newest.settings.tools).refusal(call, turn)
 
     async def _begin(self, conversation: Conversation, turn: Turn) -> None:
         """Give the owner's new session the notes of the last days."""

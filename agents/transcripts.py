@@ -23,12 +23,13 @@ _BEGIN = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
 class Transcripts:
-    """A folder of transcripts, only ever read, while others write in it."""
+    """A folder of transcripts, only ever read, while others write in it. `max_line_bytes` may become
+    another."""
 
     def __init__(self, folder: Path, *, redact: Redact, max_line_bytes: int) -> None:
         self._folder = folder
         self._redact = redact
-        self._max_line_bytes = max_line_bytes
+        self.max_line_bytes = max_line_bytes
 
     def files(self) -> list[TalkFile]:
         """A folder that does not exist is empty. Raises OSError."""
@@ -53,7 +54,7 @@ class Transcripts:
     def read(self, session: str, mark: str) -> Talk:
         """What was said since the mark, or in all of the session. Raises OSError."""
         known = _mark_of(mark)
-        reading = known and read_on(self.path(session), *known, max_line_bytes=self._max_line_bytes)
+        reading = known and read_on(self.path(session), *known, max_line_bytes=self.max_line_bytes)
         if reading:
             return Talk(remarks=self.spoken(reading), mark=_text_of(reading), goes_on=True)
         whole = self.whole(session)
@@ -63,7 +64,7 @@ class Transcripts:
 
     def whole(self, session: str) -> Reading | None:
         """Every entry with its line; None when the file is no transcript. Raises OSError."""
-        return read_numbered(self.path(session), max_line_bytes=self._max_line_bytes)
+        return read_numbered(self.path(session), max_line_bytes=self.max_line_bytes)
 
     def redacted(self, text: str) -> str:
         return self._redact(text)

@@ -170,7 +170,7 @@ def _waking(
     gateway: Gateway, answering: Answering, turns: HeardTurns, postman: Postman, writer: Writer
 ) -> Waking:
     return Waking(
-        agent=gateway.default_agent,
+        agent=lambda: gateway.default_agent,
         turns=turns,
         lanes=gateway.lanes,
         postman=postman,

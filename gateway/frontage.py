@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel, SecretStr
@@ -44,14 +45,15 @@ class Chance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frontage:
-    """`street` keeps the channels, `access` is the door, `front` what lies behind it. `change` takes in what
-    another configuration says of channels, and starts only the named accounts anew; `uploads` takes files
-    that come another way."""
+    """`street` keeps the channels, `access` is the door, `front` what lies behind it. `learn` takes in
+    who may speak to whom by another configuration, and its secrets; `restart` starts the named accounts anew,
+    and those alone, and ends those that are gone. `uploads` takes files that come another way."""
 
     front: Front
     access: Access
     street: Supervisor
-    change: Callable[[Config, frozenset[Name]], Awaitable[None]]
+    learn: Callable[[Config], None]
+    restart: Callable[[Config, frozenset[Name]], Awaitable[None]]
     uploads: Uploads
 
 
@@ -83,7 +85,7 @@ async def frontage(
             journals=Journals(inbox=inbox, outbox=outbox),
             pace=_pace(config, chance),
             writer=writer,
-            fetch=media.taker.fetch,
+            fetch=media.fetch,
             outgoing=media.outgoing,
             executor=executor,
             preferences=preferences,
@@ -91,19 +93,24 @@ async def frontage(
         )
         street = _street(made, makers(config.channels), clock, chance)
 
-        async def change(new: Config, accounts: frozenset[Name]) -> None:
-            writer.learn(secrets_in(new))
-            access.change(access_rules(new, roster))
-            media.limits.channels = new.channels
-            await street.change(makers(new.channels), accounts)
-
-        uploads = Uploads(media.taker)
         try:
-            yield Frontage(front=made, access=access, street=street, change=change, uploads=uploads)
+            yield Frontage(
+                front=made,
+                access=access,
+                street=street,
+                learn=partial(_learn, writer, access, roster),
+                restart=lambda new, accounts: street.change(makers(new.channels), accounts),
+                uploads=Uploads(lambda: media.taker),
+            )
         finally:
             await made.postman.drain(0)
     for journal in (inbox, outbox, store):
         journal.close()
+
+
+def _learn(writer: Writer, access: Access, roster: Roster, config: Config) -> None:
+    writer.learn(secrets_in(config))
+    access.change(access_rules(config, roster))
 
 
 def _pace(config: Config, chance: Chance) -> Pace:

@@ -48,7 +48,8 @@ logger = logging.getLogger("clawd.gateway")
 class Gateway:
     """What the HTTP surface, the terminal and (later) every channel talk to.
 
-    `ready` and `draining` are set by whoever runs it; a draining gateway takes no new messages. `hooks` are
+    `ready` and `draining` are set by whoever runs it; a draining gateway takes no new messages. `configured`
+    says in a line how its configuration stands, for the owner; empty: as it was at the start. `hooks` are
     those of commands that do not concern a session's life; `price` is of a model, `sleep` waits for seconds.
     """
 
@@ -75,7 +76,8 @@ class Gateway:
         price: PriceOf = lambda _provider, _model: None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        self.default_agent, self.new_id = roster.default, new_id
+        self.new_id = new_id
+        self.configured: Callable[[], str] = str
         self.approvals, self._take, self.outgoing = approvals, take, outgoing
         self.models = models
         self.ready, self.draining = False, False
@@ -148,6 +150,14 @@ class Gateway:
         ).hooks()
         waiting = self.approvals
         return replace(hooks, approve=waiting.approve, deny=waiting.deny) if waiting else hooks
+
+    @property
+    def default_agent(self) -> str:
+        return self._roster.default
+
+    def change(self, sessions: SessionsSettings) -> None:
+        """When sessions end and are kept warm, from now on."""
+        self.lifecycle.settings, self.warmer.settings = sessions, sessions.keep_warm
 
     def agents(self) -> list[str]:
         return list(self._roster.agents)

@@ -72,14 +72,31 @@ class Lanes:
         """Whether a turn of the session runs or waits."""
         return key in self._lanes
 
+    def at_work(self, agent: str) -> bool:
+        """Whether a turn of any session of the agent runs or waits."""
+        return any(key.agent == agent for key in self._lanes)
+
     @property
     def running(self) -> int:
         """Turns that run or wait."""
         return sum(len(lane.tasks) for lane in self._lanes.values())
 
+    async def passed(self, agent: str | None = None) -> None:
+        """Until all turns that run or wait now have ended; with an agent, until none of it is left."""
+        while tasks := self._tasks(agent):
+            await asyncio.wait(tasks)
+            if agent is None:
+                return
+            await asyncio.sleep(0)  # what has ended is taken out of its lane
+
+    def _tasks(self, agent: str | None = None) -> list[asyncio.Task[object]]:
+        return [
+            task for key, lane in self._lanes.items() if agent in (None, key.agent) for task in lane.tasks
+        ]
+
     async def drain(self, seconds: float) -> int:
         """Wait for all turns; after `seconds` cancel what is left and say how many those were."""
-        tasks = [task for lane in self._lanes.values() for task in lane.tasks]
+        tasks = self._tasks()
         if not tasks:
             return 0
         _, late = await asyncio.wait(tasks, timeout=seconds)

@@ -33,8 +33,8 @@ class Current:
 
 
 class Lifecycle:
-    """`background` runs work that nobody waits for, in a lane of its own for a session that has ended;
-    `left` is told of the key whose session is another one from now on."""
+    """`settings` may become others. `background` runs work that nobody waits for, in a lane of its own for a
+    session that has ended; `left` is told of the key whose session is another one from now on."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Lifecycle:
         self._roster = roster
         self._registry = registry
         self._endings = endings
-        self._settings = settings
+        self.settings = settings
         self._clock = clock
         self._new_id = new_id
         self._executor = executor
@@ -116,13 +116,14 @@ class Lifecycle:
         """End what has become stale while nobody wrote, so that it is saved the same night."""
         now = self._clock()
         for record in self._registry.records():
-            why = self._stale(record, now)
+            known = record.key.agent in self._roster.agents
+            why = self._stale(record, now) if known else None
             if why and record.messages:
                 await self.end(record, why)
 
     def _stale(self, record: SessionRecord, now: datetime) -> Staleness | None:
-        zone = self._roster.of(record.key.agent).runtime.time_zone
-        rule = rule_for(self._settings.reset, record.key, time_zone=zone)
+        zone = self._roster.time_zone(record.key.agent)
+        rule = rule_for(self.settings.reset, record.key, time_zone=zone)
         return is_stale(record.started_at, record.last_person_at, now, rule)
 
     async def _again(self, record: SessionRecord, now: datetime) -> SessionRecord:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from agents.archive import ArchiveRefused
 from gateway.roster import Roster
 from gateway.views import Refused, SaidHit, SaidResult
+from memory.backend import MemoryBackend
 from memory.embed.embedder import MemoryUnavailable
 from memory.files import MemoryRefused
 from memory.hybrid import SearchResult
@@ -64,11 +65,16 @@ class Memories:
             raise Refused(str(error), code="memory_unavailable", status=503) from error
 
     async def watch(self) -> None:
-        """Keep the indexes in step with the notes, until cancelled."""
+        """Keep the indexes in step with the notes, until cancelled; also those of agents that come and go."""
+        watched: dict[MemoryBackend, asyncio.Task[None]] = {}
         async with asyncio.TaskGroup() as group:
-            for agent in self.roster.agents.values():
-                if agent.recall is not None:
-                    group.create_task(agent.recall.own.watch())
+            while True:
+                wanted = {agent.recall.own for agent in self.roster.agents.values() if agent.recall}
+                for gone in watched.keys() - wanted:
+                    watched.pop(gone).cancel()
+                for new in wanted - watched.keys():
+                    watched[new] = group.create_task(new.watch())
+                await self.roster.changed()
 
     async def sessions_search(self, query: str, *, agent: str | None, limit: int) -> SaidResult:
         """The owner's search through all that was said with an agent. Raises Refused."""

@@ -51,16 +51,27 @@ class Models:
         self._clock = clock
         self._check = check
         self._cooling = Cooling()
-        self._made: dict[tuple[str, int], ModelProvider] = {}
+        self._made: dict[tuple[str, int, int], ModelProvider] = {}
+        self._versions: dict[str, int] = {}
         self._chosen: dict[tuple[ModelName | None, tuple[ModelName, ...] | None], ChosenModel] = {}
         self._making = asyncio.Lock()
         self._told: set[str] = set()
 
     def change(self, settings: ModelsSettings) -> None:
-        """Other defaults, fallbacks and prices hold from the next turn on; providers that were made already
-        keep their keys and addresses until a restart."""
-        self._settings = settings
-        self._chosen.clear()
+        """Other settings hold from the next turn on. A model that was chosen before goes on with the address
+        and the keys that it was chosen with, until `retire`."""
+        before, self._settings = self._settings, settings
+        self._chosen = {}
+        for name in {*before.providers, *settings.providers}:
+            if _reached(name, before) != _reached(name, settings):
+                self._versions[name] = self._version(name) + 1
+                self._cooling.forget(name)
+
+    async def retire(self) -> None:
+        """Close what nobody is given any more; call it when no turn has it."""
+        gone = [place for place in self._made if place[1] != self._version(place[0])]
+        for place in gone:
+            await self._made.pop(place).aclose()
 
     def status(self) -> list[ModelStatus]:
         """Every known or listed model, whether it can be used now or rests, until when, and why."""
@@ -74,10 +85,10 @@ class Models:
         """The model of that name, or the default one, and those that are asked while it fails or rests (None:
         models.fallbacks). One that cannot be used is left out, and told in the log once; raises ModelError
         when all are."""
-        place = (name, None if fallbacks is None else tuple(fallbacks))
-        chosen = self._chosen.get(place) or self._chain(*place)
+        place, known = (name, None if fallbacks is None else tuple(fallbacks)), self._chosen
+        chosen = known.get(place) or self._chain(*place)
         await chosen.links[0].open(0)
-        return self._chosen.setdefault(place, chosen)
+        return known.setdefault(place, chosen)
 
     def _chain(self, name: ModelName | None, fallbacks: tuple[ModelName, ...] | None) -> ChosenModel:
         first = name or default_name(self._settings, self._environ)
@@ -134,6 +145,13 @@ class Models:
         return links, refused
 
     def _link(self, resolved: Resolved) -> Link:
+        settings, version = self._settings, self._version(resolved.provider)
+        secrets = self._secrets(resolved.provider)
+
+        async def opened(number: int) -> ModelProvider:
+            made = self._made.get((resolved.provider, version, number))
+            return made or await self._provider(resolved, version, number, secrets, settings)
+
         return Link(
             provider=resolved.provider,
             model=resolved.model,
@@ -141,7 +159,7 @@ class Models:
             max_output=resolved.facts.max_output,
             spelling=spelling_of(resolved),
             keys=self._keys(resolved.provider),
-            open=partial(self._provider, resolved),
+            open=opened,
         )
 
     def _keys(self, provider: str) -> Keys:
@@ -151,18 +169,52 @@ class Models:
         settings = self._settings.providers.get(provider, ProviderSettings())
         return keys_of(provider, settings, self._environ) or (PLACEHOLDER_KEY,)
 
-    async def _provider(self, resolved: Resolved, number: int) -> ModelProvider:
-        place = (resolved.provider, number)
-        made = self._made.get(place)
-        if made is not None:
-            return made
+    async def _provider(
+        self, resolved: Resolved, version: int, number: int, secrets: Sequence[str], settings: ModelsSettings
+    ) -> ModelProvider:
+        place = (resolved.provider, version, number)
         async with self._making:
             if place not in self._made:
-                key = self._secrets(resolved.provider)[number]
-                made = await asyncio.to_thread(_make, resolved, self._settings, key, self._clock)
+                made = await asyncio.to_thread(
+                    self._make, resolved, secrets[number], settings.timeout_seconds
+                )
                 free = resolved.api == "offline"
                 self._made[place] = made if free else Budgeted(made, self._check)
             return self._made[place]
+
+    def _version(self, provider: str) -> int:
+        return self._versions.get(provider, 0)
+
+    def _make(self, resolved: Resolved, key: str, timeout: float) -> ModelProvider:
+        """Imports the vendor's SDK, which takes up to some seconds: run it in a thread."""
+        if resolved.api == "offline":
+            return Offline(self._clock)
+        facts_of = partial(self._facts, resolved.provider)
+        if resolved.api == "anthropic_messages":
+            from agents.model.anthropic_messages import AnthropicMessages  # noqa: PLC0415 (only when it is used)
+
+            return AnthropicMessages(
+                name=resolved.provider,
+                api_key=key,
+                base_url=resolved.base_url,
+                timeout=timeout,
+                clock=self._clock,
+                facts_of=facts_of,
+            )
+        from agents.model.openai_chat import OpenAIChat  # noqa: PLC0415 (only when it is used)
+
+        return OpenAIChat(
+            name=resolved.provider,
+            api_key=key,
+            base_url=resolved.base_url,
+            timeout=timeout,
+            clock=self._clock,
+            facts_of=facts_of,
+        )
+
+    def _facts(self, provider: str, model: str) -> ModelFacts:
+        """As the settings tell them now: prices may have changed."""
+        return facts(provider, model, self._settings)
 
     def _with_rest(self, row: ModelStatus) -> ModelStatus:
         now, keys = self._clock(), self._keys(row.provider)
@@ -185,33 +237,7 @@ def _joined(*parts: str) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _make(resolved: Resolved, settings: ModelsSettings, key: str, clock: Clock) -> ModelProvider:
-    """Imports the vendor's SDK, which takes up to some seconds: run it in a thread."""
-    if resolved.api == "offline":
-        return Offline(clock)
-    facts_of = partial(_facts, resolved.provider, settings)
-    if resolved.api == "anthropic_messages":
-        from agents.model.anthropic_messages import AnthropicMessages  # noqa: PLC0415 (only when it is used)
-
-        return AnthropicMessages(
-            name=resolved.provider,
-            api_key=key,
-            base_url=resolved.base_url,
-            timeout=settings.timeout_seconds,
-            clock=clock,
-            facts_of=facts_of,
-        )
-    from agents.model.openai_chat import OpenAIChat  # noqa: PLC0415 (only when it is used)
-
-    return OpenAIChat(
-        name=resolved.provider,
-        api_key=key,
-        base_url=resolved.base_url,
-        timeout=settings.timeout_seconds,
-        clock=clock,
-        facts_of=facts_of,
-    )
-
-
-def _facts(provider: str, settings: ModelsSettings, model: str) -> ModelFacts:
-    return facts(provider, model, settings)
+def _reached(name: str, settings: ModelsSettings) -> object:
+    """All of a provider's settings that a connection to it is made of."""
+    provider = settings.providers.get(name, ProviderSettings())
+    return provider.model_copy(update={"models": {}}), settings.timeout_seconds

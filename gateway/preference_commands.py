@@ -1,5 +1,6 @@
 """/queue and /verbose: what a person chooses for one conversation."""
 
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import get_args
@@ -25,21 +26,21 @@ _VERBOSE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreferenceCommands:
-    """`default` is the queue mode of the settings."""
+    """`default` is the queue mode that the settings say now."""
 
     preferences: Preferences
     executor: Executor
-    default: QueueMode
+    default: Callable[[], QueueMode]
 
     async def queue(self, key: SessionKey, rest: str) -> str:
         """Raises Refused."""
         known, word = self.preferences.of(key), rest.strip().lower()
         if not word:
-            now = known.queue or self.default
+            now = known.queue or self.default()
             return f"Queue mode {now}: {_QUEUES[now]}. Others: {_others(_QUEUES, now)}."
         if word in ("reset", "default"):
             await self._set(key, replace(known, queue=None))
-            return f"Queue mode {self.default}, as the settings say: {_QUEUES[self.default]}."
+            return f"Queue mode {self.default()}, as the settings say: {_QUEUES[self.default()]}."
         mode = next((one for one in get_args(QueueMode) if one == word), None)
         if mode is None:
             raise _unknown("queue mode", word, _QUEUES)

@@ -3,21 +3,18 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import TypeAlias
 
-from agents.settings import ModelsSettings
 from gateway.config import Config, ConfigError
 from gateway.config.changes import Changes, changes
 from gateway.config.last_good import LastGood
 from gateway.redact import redact
+from gateway.watching import Stamp
 from sessions.messages import JsonObject
 
-DEBOUNCE_MS = 300
-POLL_SECONDS = 2.0
+SHOWN, MOST_CHARS = 6, 400
 
 Events: TypeAlias = AsyncIterator[None]
 """One item for each time that the file may be another; ends when it is to be watched no more."""
@@ -25,17 +22,21 @@ Events: TypeAlias = AsyncIterator[None]
 logger = logging.getLogger("clawd.reload")
 
 
+class NotApplied(Exception):
+    """What a configuration wants could not be made, and all is as it was. The text says why."""
+
+
+async def nothing(_: Changes, __: Config) -> None:
+    """Nobody has anything to change."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hot:
-    """Who is told of what has changed; without `models` or `channels`, such changes wait for a restart.
-
-    `models` takes in prices, budgets and default models. `channels` starts the accounts anew that the changes
-    name (all of them with `everyone`), and takes in whatever else holds for channels. `refuse` says why a
-    configuration cannot be taken, beyond what the settings themselves check; None when it can.
+    """`apply` puts a configuration in the place of the one that holds: whole, or it raises NotApplied.
+    `refuse` says why one cannot be taken, beyond what the settings themselves check; None when it can.
     """
 
-    models: Callable[[ModelsSettings], None] | None = None
-    channels: Callable[[Changes, Config], Awaitable[None]] | None = None
+    apply: Callable[[Changes, Config], Awaitable[None]] = nothing
     refuse: Callable[[Config], str | None] = lambda _: None
 
 
@@ -43,6 +44,8 @@ class Hot:
 class Reload:
     """`config` is what holds now, also for what is read at each use (webhooks). `started` is that of the
     start: what differs from it and cannot be applied waits for a restart. `read` raises ConfigError.
+    `seen` is the stamp of the file before that was read. `notice` says that the start was with the last good
+    configuration; it is empty once the file is right.
 
     Everything here runs on the event loop, but for `read`, which runs in a thread.
     """
@@ -52,9 +55,11 @@ class Reload:
     clock: Callable[[], datetime]
     hot: Hot = Hot()
     good: LastGood | None = None
+    seen: Stamp | None = None
     notice: str = ""
     config: Config = field(init=False)
     problem: str = field(init=False, default="")
+    applied: tuple[str, ...] = field(init=False, default=())
     waiting: tuple[str, ...] = field(init=False, default=())
     at: datetime | None = field(init=False, default=None)
 
@@ -69,28 +74,37 @@ class Reload:
     async def look(self) -> None:
         """Read the file again, and apply what can be."""
         try:
-            new = await asyncio.to_thread(self.read)
-        except ConfigError as error:
+            await self._take(await asyncio.to_thread(self.read))
+        except (ConfigError, NotApplied) as error:
             self._refused(str(error))
             return
-        if reason := self.hot.refuse(new):
-            self._refused(reason)
-            return
-        if self.problem:
+        if self.problem or self.notice:
             logger.info("clawd.yaml can be used again")
-        self.problem = ""
-        await self._take(new)
+        self.problem = self.notice = ""
 
     def status(self) -> JsonObject:
-        """For GET /api/status. No value of the configuration is in it."""
+        """For GET /api/status. No value of the configuration is in it. `applied` is what the last change
+        applied."""
         return {
             "config": {
                 "reloaded_at": self.at.isoformat() if self.at else None,
+                "applied": [*self.applied],
                 "problem": self.problem or None,
                 "needs_restart": [*self.waiting],
                 "notice": self.notice or None,
             }
         }
+
+    def told(self) -> str:
+        """The same in a line, for the owner; empty while all is as it was at the start."""
+        wrong = " ".join(line.strip() for line in (self.problem or self.notice).splitlines()[:2])
+        held = "what held before goes on" if self.problem else "the last good one stands in"
+        parts = (
+            wrong and f"⚠️ {wrong[:MOST_CHARS]} ({held}; the log has it all)",
+            self.waiting and f"waits for a restart: {_named(self.waiting)}",
+            self.applied and f"changed while it ran: {_named(self.applied)}",
+        )
+        return "; ".join(part for part in parts if part)
 
     def _refused(self, reason: str) -> None:
         told = redact(reason)
@@ -99,63 +113,26 @@ class Reload:
         self.problem = told
 
     async def _take(self, new: Config) -> None:
-        found = self._changes(self.config, new)
-        self.config = new
-        waiting = self._changes(self.started, new).restart
+        """Raises NotApplied."""
+        if reason := self.hot.refuse(new):
+            raise NotApplied(reason)
+        found = changes(self.config, new)
         if found.nothing:
             return
-        self.at, self.waiting = self.clock(), waiting
+        await self.hot.apply(found, new)
+        self.config, self.at = new, self.clock()
+        self.waiting = changes(self.started, new).restart
         logging.getLogger("clawd").setLevel(new.gateway.log_level.upper())
-        if self.hot.models is not None:
-            self.hot.models(new.models)
-        if found.channels and self.hot.channels is not None:
-            await self.hot.channels(found, new)
         applied = (*found.applied, *found.channels)
         if applied:
+            self.applied = applied
             logger.info("applied from clawd.yaml: %s", ", ".join(applied))
         if found.restart:
             logger.warning("changed in clawd.yaml, and needs a restart: %s", ", ".join(found.restart))
         if self.good is not None:
             await asyncio.to_thread(self.good.keep)
 
-    def _changes(self, old: Config, new: Config) -> Changes:
-        hot = self.hot
-        return changes(old, new, models=hot.models is not None, channels=hot.channels is not None)
 
-
-async def watched(file: Path, *, poll_seconds: float = POLL_SECONDS) -> Events:
-    """When the file may be another: the system tells, else it is looked at every few seconds. Editors put a
-    new file in the place of the old one, so that its folder is watched."""
-    from watchfiles import DefaultFilter, awatch  # noqa: PLC0415 (native code; only a daemon needs it)
-
-    class Only(DefaultFilter):
-        def __call__(self, _: object, path: str) -> bool:
-            return Path(path).name == file.name
-
-    try:
-        async for _ in awatch(
-            file.parent, watch_filter=Only(), debounce=DEBOUNCE_MS, recursive=False, step=50
-        ):
-            yield
-    except (OSError, RuntimeError) as error:
-        logger.warning("%s cannot be watched (%s); it is looked at every few seconds", file, error)
-    async for _ in polled(file, poll_seconds=poll_seconds):
-        yield
-
-
-async def polled(file: Path, *, poll_seconds: float = POLL_SECONDS) -> Events:
-    """The same without the system's help."""
-    known = _stamp(file)
-    while True:
-        await asyncio.sleep(poll_seconds)
-        now = _stamp(file)
-        if now != known:
-            known = now
-            yield
-
-
-def _stamp(file: Path) -> tuple[int, int, int]:
-    with suppress(OSError):
-        facts = file.stat()
-        return facts.st_ino, facts.st_mtime_ns, facts.st_size
-    return 0, 0, 0
+def _named(keys: tuple[str, ...]) -> str:
+    more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
+    return ", ".join(keys[:SHOWN]) + more

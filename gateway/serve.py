@@ -15,13 +15,13 @@ from fastapi import FastAPI
 from agents.clock import system_clock
 from gateway.build import Parts, built
 from gateway.config import Config
-from gateway.config.changes import Changes
 from gateway.frontage import Makers
 from gateway.home import Home
 from gateway.http.app import create_app
 from gateway.http.hub import Hub
-from gateway.reload import Hot, Reload, watched
+from gateway.reload import Reload
 from gateway.restart import EXIT_RESTART, Restart
+from gateway.watching import watched
 from gateway.webside import rules_of, wiring_of
 
 logger = logging.getLogger("clawd.serve")
@@ -68,7 +68,8 @@ async def serve(
     hub = Hub()
     with listen(settings.host, settings.port) as listener:
         async with built(config, home, token=token, makers=makers, restart=restart) as parts:
-            held.hot = _hot(parts, held.hot)
+            held.hot = replace(held.hot, apply=parts.apply)
+            parts.gateway.configured = held.told
             if parts.frontage is not None:
                 parts.frontage.front.turns.listen(hub)
             wiring = wiring_of(parts.gateway, parts.frontage, held, hub)
@@ -162,23 +163,12 @@ async def _keep_channels(parts: Parts, server: Server) -> None:
         await parts.frontage.street.run()
 
 
-def _hot(parts: Parts, hot: Hot) -> Hot:
-    """Channels and models take in another configuration at once."""
-    street = parts.frontage
-
-    async def channels(found: Changes, config: Config) -> None:
-        if street is not None:
-            await street.change(config, found.accounts)
-
-    return replace(hot, channels=channels if street else None, models=parts.change_models)
-
-
 async def _follow(reload: Reload | None, home: Home, config: Config) -> None:
     """The start was good; from now on the file is watched."""
     if reload is not None and reload.good is not None and not reload.notice:
         await asyncio.to_thread(reload.good.keep)
     if reload is not None and config.gateway.reload:
-        await reload.run(watched(home.config_file))
+        await reload.run(watched(home.config_file, known=reload.seen))
 
 
 async def _watch_signals(

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from agents.clock import Clock
-from agents.settings import ModelsSettings
 from gateway.approvals import Approvals
 from gateway.config import Config
 from gateway.embedders import Embedders
@@ -20,7 +19,7 @@ from sessions.registry import Registry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """Made once, by the composition root."""
+    """By the configuration that holds: with another one, another site shares the rest."""
 
     config: Config
     home: Home
@@ -33,11 +32,6 @@ class Site:
     ledger: Ledger
     approvals: Approvals
     media: Media
-
-    def change_models(self, settings: ModelsSettings) -> None:
-        """Other defaults, fallbacks, prices and another budget hold from now on."""
-        self.models.change(settings)
-        self.ledger.change(settings, zone_of(self.config))
 
 
 def zone_of(config: Config) -> ZoneInfo:

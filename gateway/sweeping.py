@@ -17,7 +17,7 @@ def sweeping(
     maintenance = Maintenance(
         roster=roster,
         lifecycle=gateway.lifecycle,
-        settings=lambda agent: site.config.memory_of(agent).maintenance,
+        settings=lambda agent: roster.of(agent).maintenance,
         histories=histories,
         backups=site.home.backups,
         clock=site.clock,

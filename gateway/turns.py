@@ -145,7 +145,7 @@ class Turns:
 
     def user(self, asked: Asked) -> User:
         """The message as the transcript holds it."""
-        zone = self._roster.of(asked.key.agent).runtime.time_zone
+        zone = self._roster.time_zone(asked.key.agent)
         stamp = envelope(self._clock(), time_zone=zone, sender=asked.label)
         head = f"{asked.context}\n{stamp}" if asked.context else stamp
         parts = tuple(_unlabelled(part) for part in asked.parts) if asked.label else asked.parts

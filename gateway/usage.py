@@ -42,16 +42,19 @@ class Ledger:
         return cls(folder, executor=executor, clock=clock, budget=budget)
 
     def change(self, settings: ModelsSettings, zone: ZoneInfo) -> None:
-        """Another budget holds from now on; what was spent today counts. Reads today's lines."""
+        """Another budget holds from now on; what was spent today counts. Reads today's lines; raises OSError,
+        and nothing has changed then."""
         known = self._budget
         if settings.daily_budget_usd is None:
             self._budget = None
         elif known is None:
-            self._budget = Budget(limit=settings.daily_budget_usd, warn=settings.daily_budget_warn, zone=zone)
-            _catch_up(self._budget, self._folder, self._clock())
+            budget = Budget(limit=settings.daily_budget_usd, warn=settings.daily_budget_warn, zone=zone)
+            _catch_up(budget, self._folder, self._clock())
+            self._budget = budget
         else:
             known.warned = known.warned and settings.daily_budget_usd <= known.limit
             known.limit, known.warn = settings.daily_budget_usd, settings.daily_budget_warn
+            known.zone = zone
 
     @property
     def budget(self) -> Budget | None:

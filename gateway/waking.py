@@ -33,7 +33,7 @@ class Waking:
     def __init__(
         self,
         *,
-        agent: str,
+        agent: Callable[[], str],
         turns: HeardTurns,
         lanes: Lanes,
         postman: Postman,
@@ -42,7 +42,7 @@ class Waking:
         new_id: Callable[[], str],
         clock: Clock,
     ) -> None:
-        self._key = SessionKey(agent=agent, kind="main")
+        self._agent = agent
         self._turns = turns
         self._lanes = lanes
         self._postman = postman
@@ -51,17 +51,22 @@ class Waking:
         self._new_id = new_id
         self._clock = clock
 
+    @property
+    def _key(self) -> SessionKey:
+        return SessionKey(agent=self._agent(), kind="main")
+
     async def wake(self, framed: str, now: bool) -> None:  # noqa: FBT001 (the border of the HTTP surface)
         """Now: a turn in the main session begins, and nobody waits for it. Else the next one is told."""
         if now:
-            self._lanes.submit(self._key, partial(self._look, framed))
+            key = self._key
+            self._lanes.submit(key, partial(self._look, key, framed))
         else:
             self._turns.tell_next(self._key, framed)
 
-    async def _look(self, framed: str) -> None:
+    async def _look(self, key: SessionKey, framed: str) -> None:
         run = f"wake-{self._new_id()}"
         asked = Asked(
-            key=self._key,
+            key=key,
             parts=(Text(text=WOKEN),),
             sender="webhook",
             context=framed,
@@ -74,7 +79,7 @@ class Waking:
         except Refused as refused:
             logger.warning("a webhook woke the main session, and the turn failed: %s", refused)
             return
-        text, address = audible(reply.reply), self._where(self._key)
+        text, address = audible(reply.reply), self._where(key)
         channel = self._postman.channel(address) if address else None
         if text is None or address is None or channel is None:
             logger.info(

@@ -27,7 +27,7 @@ Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 
 class Warmer:
     """A timer for each private session that was answered, until the next message. Off, it does nothing at
-    all. `closing`: nothing more is to be begun."""
+    all; `settings` may become others. `closing`: nothing more is to be begun."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Warmer:
         self._roster = roster
         self._registry = registry
         self._lanes = lanes
-        self._settings = settings
+        self.settings = settings
         self._price = price
         self._clock = clock
         self._sleep = sleep
@@ -64,7 +64,7 @@ class Warmer:
     def answered(self, turn: Turn) -> None:
         """The model has been asked in this session; nobody waits for anything there now."""
         self.forget(turn.key)
-        if not self._settings.enabled or not turn.key.private or self._closing():
+        if not self.settings.enabled or not turn.key.private or self._closing():
             return
         task = asyncio.create_task(self._keep(turn), name=f"keeping {turn.key} warm")
         self._timers[turn.key] = task
@@ -81,7 +81,7 @@ class Warmer:
             self.forget(key)
 
     async def _keep(self, turn: Turn) -> None:
-        for _ in range(self._settings.times):
+        for _ in range(self.settings.times):
             if not await self._again(turn):
                 return
 
@@ -95,7 +95,7 @@ class Warmer:
         now = self._clock()
         if held is None or held.ends <= now:
             return False
-        due = held.ends - timedelta(seconds=self._settings.before_seconds)
+        due = held.ends - timedelta(seconds=self.settings.before_seconds)
         await self._sleep(max(0.0, (due - now).total_seconds()))
         record = self._registry.get(key)
         gone = record is None or record.session_id != turn.session_id

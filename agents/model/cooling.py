@@ -102,6 +102,11 @@ class Cooling:
     def worked(self, name: str) -> None:
         self._rests.pop(name, None)
 
+    def forget(self, provider: str) -> None:
+        """Its address or its keys are others now: nothing is known of them."""
+        for name in [one for one in self._rests if one.startswith((f"{provider}#", f"{provider}/"))]:
+            del self._rests[name]
+
     def probe(self, name: str, now: datetime) -> None:
         """Somebody asks it again after its rest: others wait for the result, at most PROBE."""
         rest = self._rests.get(name)

@@ -15,13 +15,14 @@ from agents.clock import system_clock
 from gateway import log
 from gateway.cli.place import Place
 from gateway.config import Config
-from gateway.config.last_good import LastGood, started
+from gateway.config.last_good import LastGood, again, started
 from gateway.credentials import gateway_token
 from gateway.frontage import secrets_in
 from gateway.home import HomeError
 from gateway.reload import Hot, Reload
 from gateway.restart import EXIT_RESTART
 from gateway.serve import serve
+from gateway.watching import stamp
 from gateway.webside import same_as
 
 logger = logging.getLogger("clawd.config")
@@ -30,7 +31,8 @@ logger = logging.getLogger("clawd.config")
 def run(place: Place, *, host: str | None, port: int | None) -> int:
     """The daemon's exit code. Raises ConfigError before anything is made, then HomeError, AlreadyRunning,
     WorkspaceError, PortInUse."""
-    home, begun = place.home, started(place.home, place.environ)
+    home, seen = place.home, stamp(place.home.config_file)
+    begun = started(home, place.environ)
     config = _over(begun.config, host, port)
     home.ensure()
     token = gateway_token(home, config.gateway, make=lambda: secrets.token_urlsafe(32))
@@ -40,7 +42,8 @@ def run(place: Place, *, host: str | None, port: int | None) -> int:
         logger.error(begun.notice)
     reload = Reload(
         started=config,
-        read=lambda: _over(place.config(), host, port),
+        read=lambda: _over(again(home, place.environ, was_there=any(seen)), host, port),
+        seen=seen,
         clock=system_clock,
         hot=Hot(refuse=partial(same_as, token)),
         good=LastGood(home),

@@ -1,7 +1,7 @@
 """What differs between two configurations, and what of it can hold without a restart."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from pydantic import BaseModel, SecretStr
@@ -31,31 +31,15 @@ class Changes:
         return not (self.applied or self.channels or self.restart)
 
 
-def changes(old: Config, new: Config, *, models: bool = True, channels: bool = True) -> Changes:
-    """Whatever is not known to be safe to change needs a restart. `models` and `channels`: somebody is there
-    to take these in."""
-    told = _sorted(old, new)
-    waiting = told.restart
-    if not models:
-        waiting += tuple(one for one in told.applied if one.startswith("models."))
-    if not channels:
-        waiting += told.channels
-    return replace(
-        told,
-        applied=tuple(one for one in told.applied if one not in waiting),
-        channels=told.channels if channels else (),
-        restart=waiting,
-    )
-
-
-def _sorted(old: Config, new: Config) -> Changes:
+def changes(old: Config, new: Config) -> Changes:
+    """Whatever is not known to be safe to change needs a restart."""
     applied, channels, restart = [], [], []
     accounts: set[Account] = set()
     everyone = False
     for loc in differing(old, new):
         if is_applied(loc):
             applied.append(dotted(loc))
-        elif loc[0] == "channels" and loc[1] != "console":
+        elif loc[0] == "channels":
             channels.append(dotted(loc))
             found = _accounts(loc, old, new)
             accounts |= found
@@ -74,11 +58,11 @@ def _sorted(old: Config, new: Config) -> Changes:
 def is_applied(loc: Loc) -> bool:
     """Whether a change there holds from the next use on."""
     match loc:
-        case ("gateway", "log_level" | "hooks", *_):
+        case ("models" | "agents" | "memory" | "sessions", *_):
             return True
-        case ("models", "default" | "fallbacks" | "daily_budget_usd" | "daily_budget_warn"):
+        case ("gateway", "log_level" | "hooks" | "media", *_):
             return True
-        case ("models", "providers", _, "models", _, "price", *_):
+        case ("channels", "console", *_):  # read by each `clawd chat`
             return True
         case _:
             return False

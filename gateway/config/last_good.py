@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gateway.config.document import BadDocument, parse
 from gateway.config.load import load
-from gateway.config.problems import ConfigError
+from gateway.config.problems import ConfigError, Problem
 from gateway.config.settings import Config
 from gateway.home import Home
 from sessions.messages import Json
@@ -83,6 +83,14 @@ def started(home: Home, environ: Mapping[str, str]) -> Started:
             "then does not hold. Mend clawd.yaml: it is read again at once."
         )
         return Started(config=config, notice=told)
+
+
+def again(home: Home, environ: Mapping[str, str], *, was_there: bool) -> Config:
+    """clawd.yaml as it is now, for a gateway that runs: a file that is gone does not mean that all is to be
+    as without one. Raises ConfigError."""
+    if was_there and not home.config_file.exists():
+        raise ConfigError(home.config_file, [Problem("", "is gone; put it back, or restart without it")])
+    return load(home, environ)
 
 
 def is_guard(path: str) -> bool:

@@ -55,6 +55,10 @@ class Documents:
         self._settings = settings
         self._environ = environ
 
+    def under(self, settings: MediaSettings) -> "Documents":
+        """The same with other limits."""
+        return Documents(settings, environ=self._environ)
+
     async def read(self, path: Path, mime: str) -> Document:
         """Raises Unread."""
         settings = self._settings

@@ -1,12 +1,14 @@
 """Everything that has to do with files of messages, put together."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
 from agents.clock import Clock
 from agents.tools.exec import environment
+from channels.channel import Channel
+from channels.message import Attachment, InboundMessage
 from channels.settings import ChannelsSettings
 from gateway.config import Config
 from gateway.media.documents import Documents
@@ -14,6 +16,7 @@ from gateway.media.hearing import Hearing
 from gateway.media.sending import Outgoing
 from gateway.media.settings import MediaSettings
 from gateway.media.store import Store
+from gateway.media.taken import Taken
 from gateway.media.taking import Taker
 
 
@@ -29,15 +32,36 @@ class AccountLimits:
         return known.media_max_mb if known else self.unknown
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Media:
-    """`taker` takes what comes in, `outgoing` knows the turns whose answers can carry files."""
+    """`taker` takes what comes in, `outgoing` knows the turns whose answers can carry files. `settings` and
+    `taker` may become others: whoever is given `fetch` or `stored` has those of the moment."""
 
     settings: MediaSettings
     store: Store
     taker: Taker
     outgoing: Outgoing
     limits: AccountLimits
+
+    def change(self, config: Config) -> None:
+        """Other settings of files, models and channels hold for what comes from now on."""
+        settings = self.settings = config.gateway.media
+        self.limits.channels, self.limits.unknown = config.channels, settings.document_mb
+        taker = self.taker
+        self.taker = replace(
+            taker,
+            settings=settings,
+            documents=taker.documents.under(settings),
+            hearing=replace(taker.hearing, settings=settings.transcription, models=config.models),
+        )
+
+    async def fetch(self, channel: Channel, message: InboundMessage) -> Taken:
+        """As Taker.fetch."""
+        return await self.taker.fetch(channel, message)
+
+    async def stored(self, files: Sequence[Attachment]) -> Taken:
+        """As Taker.stored."""
+        return await self.taker.stored(files)
 
     def sweep(self, held: frozenset[Path]) -> int:
         """Delete what is old and not `held`. Blocks; raises OSError."""

@@ -185,14 +185,14 @@ class Taker:
 
 @dataclass(frozen=True, slots=True)
 class Uploads:
-    """Takes what callers of the HTTP surface bring with them."""
+    """Takes what callers of the HTTP surface bring with them. `taker` is asked each time."""
 
-    taker: Taker
+    taker: Callable[[], Taker]
 
     async def store(self, name: str, mime: str, data: bytes) -> str:
         """Raises Refused. The claimed type means nothing."""
         del mime
-        return await self.taker.store_upload(name, data)
+        return await self.taker().store_upload(name, data)
 
 
 def _setting(kind: FileKind) -> str:

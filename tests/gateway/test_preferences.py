@@ -49,7 +49,7 @@ def test_lines_of_another_version_are_left_out(tmp_path: Path) -> None:
 async def test_commands_say_what_holds_and_refuse_what_is_unknown(tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as executor:
         preferences = Preferences.open(tmp_path / "p.jsonl")
-        said = PreferenceCommands(preferences=preferences, executor=executor, default="collect")
+        said = PreferenceCommands(preferences=preferences, executor=executor, default=lambda: "collect")
         assert "Queue mode collect" in await said.queue(MAIN, "")
         assert "Queue mode steer" in await said.queue(MAIN, "Steer")
         assert preferences.of(MAIN).queue == "steer"

@@ -1,22 +1,19 @@
 """Following clawd.yaml: what is applied, what waits, and what is refused."""
 
-import asyncio
 import logging
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from agents.settings import ModelsSettings
 from gateway.config import Config, ConfigError, load
 from gateway.config.changes import Changes
-from gateway.config.last_good import LastGood, started
+from gateway.config.last_good import LastGood, again, started
 from gateway.home import Home
-from gateway.reload import Hot, Reload, polled, watched
+from gateway.reload import Hot, NotApplied, Reload
 from tests.fakes.protocols import START
 
 CASES = Path(__file__).parents[1] / "cases"
-SECONDS = 20
 BASE = "gateway:\n  log_level: info\nmodels:\n  default: offline/notes\n"
 
 
@@ -40,16 +37,20 @@ class Heard:
     """What was told of changes."""
 
     def __init__(self) -> None:
-        self.models: list[ModelsSettings] = []
-        self.channels: list[Changes] = []
+        self.found: list[Changes] = []
+        self.configs: list[Config] = []
         self.reason: str | None = None
+        self.cannot = ""
 
-    async def take(self, found: Changes, _: Config) -> None:
-        self.channels.append(found)
+    async def take(self, found: Changes, config: Config) -> None:
+        if self.cannot:
+            raise NotApplied(self.cannot)
+        self.found.append(found)
+        self.configs.append(config)
 
     @property
     def hot(self) -> Hot:
-        return Hot(models=self.models.append, channels=self.take, refuse=lambda _: self.reason)
+        return Hot(apply=self.take, refuse=lambda _: self.reason)
 
 
 @pytest.fixture
@@ -81,6 +82,7 @@ async def test_a_log_level_holds_at_once(home: Home, reload: Reload) -> None:
     assert reload.status() == {
         "config": {
             "reloaded_at": START.isoformat(),
+            "applied": ["gateway.log_level"],
             "problem": None,
             "needs_restart": [],
             "notice": None,
@@ -93,8 +95,9 @@ async def test_a_budget_and_a_default_model_are_handed_on(home: Home, reload: Re
 
     await reload.look()
 
-    assert [one.daily_budget_usd for one in heard.models] == [2.5]
+    assert [one.models.daily_budget_usd for one in heard.configs] == [2.5]
     assert reload.waiting == ()
+    assert reload.told() == "changed while it ran: models.daily_budget_usd"
 
 
 async def test_what_cannot_be_applied_waits_for_a_restart_and_stops_waiting_when_it_is_taken_back(
@@ -102,12 +105,13 @@ async def test_what_cannot_be_applied_waits_for_a_restart_and_stops_waiting_when
 ) -> None:
     _write(home, BASE.replace("gateway:\n", "gateway:\n  port: 19000\n"))
     await reload.look()
-    waiting = reload.waiting
+    waiting, told = reload.waiting, reload.told()
     _write(home, BASE)
     await reload.look()
 
     assert waiting == ("gateway.port",)
     assert "needs a restart: gateway.port" in caplog.text
+    assert told == "waits for a restart: gateway.port"
     assert reload.waiting == ()
 
 
@@ -126,7 +130,8 @@ async def test_b60_on_hot_reload_the_old_configuration_stays_in_force(
     assert reload.config is before
     assert "clawd.yaml" in reload.problem
     assert caplog.text.count("what held before goes on") == 1
-    assert (heard.models, heard.channels) == ([], [])
+    assert heard.found == []
+    assert reload.told().startswith("⚠️ ")
     _write(home, BASE)
     await reload.look()
     assert reload.problem == ""
@@ -142,6 +147,46 @@ async def test_a_configuration_that_the_gateway_itself_refuses_is_not_taken(
 
     assert reload.problem == heard.reason
     assert reload.config.gateway.log_level == "info"
+
+
+async def test_what_cannot_be_put_in_place_changes_nothing_and_is_told(
+    home: Home, reload: Reload, heard: Heard, caplog: pytest.LogCaptureFixture
+) -> None:
+    heard.cannot = "The workspace /srv/x cannot be made."
+    _write(home, BASE.replace("info", "debug"))
+
+    await reload.look()
+
+    assert reload.problem == heard.cannot
+    assert reload.config.gateway.log_level == "info"
+    assert heard.cannot in caplog.text
+    heard.cannot = ""
+    await reload.look()
+    assert (reload.problem, reload.config.gateway.log_level) == ("", "debug")
+
+
+async def test_a_file_that_is_gone_is_not_one_that_says_nothing(home: Home, heard: Heard) -> None:
+    reload = Reload(
+        started=load(home, {}),
+        read=lambda: again(home, {}, was_there=True),
+        clock=lambda: START,
+        hot=heard.hot,
+    )
+    home.config_file.unlink()
+
+    await reload.look()
+
+    assert "is gone" in reload.problem
+    assert heard.found == []
+
+
+async def test_a_notice_of_the_start_ends_when_the_file_is_right_again(home: Home, reload: Reload) -> None:
+    reload.notice = "clawd.yaml has a problem."
+
+    assert "the last good one stands in" in reload.told()
+    await reload.look()
+
+    assert (reload.notice, reload.told()) == ("", "")
 
 
 async def test_a_secret_in_a_broken_file_is_in_no_status(home: Home, reload: Reload) -> None:
@@ -166,33 +211,10 @@ async def test_one_account_s_change_names_that_account_alone(
     _write(home, text.replace("1234567:a", "1234567:b"))
     await reload.look()
 
-    assert heard.channels[0].accounts == {("telegram", "one"), ("telegram", "two")}
-    assert heard.channels[1].accounts == {("telegram", "one")}
-    assert heard.channels[1].channels == ("channels.telegram.accounts.one.token",)
-    assert not heard.channels[1].everyone
-
-
-@pytest.mark.parametrize("way", [watched, polled])
-async def test_an_edit_is_noticed_also_when_an_editor_replaces_the_file(
-    home: Home, reload: Reload, way: object
-) -> None:
-    events = watched(home.config_file) if way is watched else polled(home.config_file, poll_seconds=0.02)
-    life = asyncio.create_task(reload.run(events))
-    logger = logging.getLogger("clawd")
-    try:
-        async with asyncio.timeout(SECONDS):
-            number = 0
-            while logger.level != logging.DEBUG:
-                number += 1
-                draft = home.path / "draft"
-                draft.write_text(f"{BASE.replace('info', 'debug')}# {number}\n", encoding="utf-8")
-                draft.replace(home.config_file)
-                await asyncio.sleep(0.6)
-    finally:
-        life.cancel()
-        await asyncio.gather(life, return_exceptions=True)
-
-    assert reload.config.gateway.log_level == "debug"
+    assert heard.found[0].accounts == {("telegram", "one"), ("telegram", "two")}
+    assert heard.found[1].accounts == {("telegram", "one")}
+    assert heard.found[1].channels == ("channels.telegram.accounts.one.token",)
+    assert not heard.found[1].everyone
 
 
 def test_a_good_start_leaves_a_copy_that_only_the_owner_reads(home: Home) -> None:

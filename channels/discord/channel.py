@@ -23,7 +23,7 @@ from channels.discord.menu import Menu
 from channels.discord.missed import Missed
 from channels.discord.rooms import Rooms
 from channels.discord.seen import Seen
-from channels.discord.sending import MAX_TEXT
+from channels.discord.sending import MAX_FILES, MAX_TEXT, album_of
 from channels.discord.status import Evidence, Status
 from channels.discord.threads import Threads
 from channels.discord.timing import Timing
@@ -41,6 +41,8 @@ TRAITS = Traits(
     typing_seconds=8,
     soft_lines=17,
     max_file_bytes=10_000_000,
+    album_files=MAX_FILES,
+    album_of=album_of,
 )
 
 logger = logging.getLogger("clawd.discord")
@@ -185,7 +187,7 @@ class DiscordChannel:
             else:
                 self._line = line
                 me = ears.meet(line)
-                await asyncio.to_thread(seen.load, me.id, self._clock())
+                await asyncio.to_thread(seen.load, me.id, self._evidence.now(self._clock()))
                 self._evidence.met(me)
                 return line, gateway
             await asyncio.sleep(self._timing.wait(failures) * self._jitter())

@@ -2,25 +2,34 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
-from discord import Client, Interaction, InteractionType, Message, RawReactionActionEvent
+import aiohttp
+from discord import (
+    Client,
+    DiscordException,
+    Interaction,
+    InteractionType,
+    Message,
+    RawReactionActionEvent,
+)
 
 from channels.channel import Deliver
 from channels.discord.above import above
 from channels.discord.answers import Answers, acknowledged
+from channels.discord.errors import explained
 from channels.discord.me import Me, me_of
-from channels.discord.places import Place, Places
+from channels.discord.places import Place, Places, place_of
 from channels.discord.receiving import to_command, to_edited, to_inbound, to_pressed, to_reaction
 from channels.discord.seen import Seen
 from channels.discord.status import Evidence
 from channels.discord.threads import Threads
 from channels.discord.timing import Timing
-from channels.message import Address, ChatChanged, Inbound, InboundMessage
+from channels.message import Address, Aside, ChatChanged, Inbound, InboundMessage
 from channels.places import place_of as rules_of
 from channels.platforms import DiscordAccount
 
@@ -83,12 +92,14 @@ class Hearing:
         self.turns = Turns()
         self.catching: Catching | None = None
         self._me = Me(account=ground.account, id=0)
+        self._client: Client | None = None
         self._places: Places | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._closed = False
 
     def meet(self, client: Client) -> Me:
         """The client is logged in."""
+        self._client = client
         self._me = me_of(client, self._ground.account)
         self._places = Places(client, self._me, seconds=self._ground.timing.look)
         return self._me
@@ -131,29 +142,36 @@ class Hearing:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def take(self, message: Message, *, missed: bool = False) -> None:
+    def listens(self, room: object) -> bool:
+        """Whether anything that is said there by somebody can be meant for us."""
+        place = place_of(room, self._me)
+        return place is not None and rules_of(place.address, self._ground.settings, {}).heard
+
+    async def take(self, message: Message, *, missed: bool = False, asides: Sequence[Aside] = ()) -> None:
         """A message, while it is its chat's turn."""
         seen, place = self._ground.seen, await self._place(message)
         if place is None or seen.took(message.id):
             return
         chat = str(message.channel.id)
         try:
-            await self._translated(message, place, missed=missed)
+            await self._translated(message, place, missed=missed, asides=asides)
         except BaseException:
             seen.leave(chat, message.id, place.address.space)
             raise
         seen.accepted(chat, message.id, place.address.space)
 
-    async def _translated(self, message: Message, place: Place, *, missed: bool) -> None:
+    async def _translated(
+        self, message: Message, place: Place, *, missed: bool, asides: Sequence[Aside]
+    ) -> None:
         chat = str(message.channel.id)
-        inbound = to_inbound(message, self._me, place, missed=missed)
+        inbound = to_inbound(message, self._me, place, missed=missed, asides=asides)
         if inbound is None:
             return
         inbound = self._threaded(inbound, message, place)
         begins = inbound.address.thread == inbound.id
         if begins or not (self._ground.seen.knows(chat) or self._ground.threads.is_ours(chat)):
-            asides = await above(message, place, self._me, seconds=self._ground.timing.look)
-            inbound = replace(inbound, asides=(*asides, *inbound.asides))
+            higher = await above(message, place, self._me, seconds=self._ground.timing.look)
+            inbound = replace(inbound, asides=(*higher, *inbound.asides))
         await self._accepted(inbound)
 
     async def _in_turn(self, chat: str, work: Callable[[], Awaitable[None]]) -> None:
@@ -204,7 +222,21 @@ class Hearing:
         found = to_reaction(event, self._me, place, at=self._ground.clock())
         if found is not None:
             own = found.own or self._ground.is_sent(found.message_id)
+            if not own and found.added and event.message_author_id is None:
+                own = await self._looked_up(event)
             await self._accepted(replace(found, own=own))
+
+    async def _looked_up(self, event: RawReactionActionEvent) -> bool:
+        """Whether a message is ours that Discord names no author of, as it may."""
+        room = self._client.get_partial_messageable(event.channel_id) if self._client else None
+        if room is None or self._ground.settings.reactions != "own":
+            return False
+        try:
+            async with asyncio.timeout(self._ground.timing.look):
+                return (await room.fetch_message(event.message_id)).author.id == self._me.id
+        except (DiscordException, aiohttp.ClientError, OSError) as error:
+            logger.info("whose message it is could not be looked up: %s", explained(error))
+            return False
 
     async def _interaction(self, event: "Interaction[Any]") -> None:
         """Discord hears of it before anything else is done."""

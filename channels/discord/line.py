@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import aiohttp
@@ -83,6 +84,7 @@ class Line(Client):
             heartbeat_timeout=timing.silence,
             max_ratelimit_timeout=30,
             allowed_mentions=AllowedMentions.none(),
+            http_trace=self._tracing(),
         )
         self._settings = settings
         self._account = account
@@ -173,6 +175,20 @@ class Line(Client):
         logger.exception(  # noqa: LOG004 (the library calls it where it has caught something)
             "account %s: an event (%s) was not handled", self._account, event_method
         )
+
+    def _tracing(self) -> aiohttp.TraceConfig:
+        trace = aiohttp.TraceConfig()
+        trace.on_request_end.append(self._answered)
+        return trace
+
+    async def _answered(self, _: object, __: object, told: aiohttp.TraceRequestEndParams) -> None:
+        """Discord dates its answers."""
+        try:
+            date = parsedate_to_datetime(told.response.headers.get("Date", ""))
+        except ValueError:
+            return
+        if date.tzinfo is not None:
+            self._evidence.dated(date, self._clock())
 
     async def _live(self, gateway: URL, session: Session | None) -> None:
         """One connection from its beginning to its end, which is always an error."""

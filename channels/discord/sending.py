@@ -59,6 +59,11 @@ def check(message: OutboundMessage) -> None:
         raise ValueError(f"there are more than {_ROWS * _IN_A_LIST} choices")
 
 
+def album_of(_: OutboundFile) -> str:
+    """Discord shows any files together."""
+    return "files"
+
+
 def is_too_long(text: str) -> bool:
     """Counted in UTF-16 units, as Discord's apps do: never less than what its server counts."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2 > MAX_TEXT

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
 
 from channels.channel import Health
@@ -10,6 +10,9 @@ from channels.discord.me import Me
 
 State: TypeAlias = Literal["stopped", "starting", "connected", "waiting", "failed"]
 """`waiting`: the last try failed, the next one comes by itself. `failed`: somebody has to change it."""
+
+SKEW = timedelta(minutes=2)
+"""So much may clocks differ."""
 
 _MOST = 200
 
@@ -48,6 +51,7 @@ class Evidence:
         self._trouble: dict[str, str] = {}
         self._lost: dict[str, str] = {}
         self._rights: tuple[str, ...] = ()
+        self._ahead = timedelta()
 
     def starting(self) -> None:
         self._state = "starting"
@@ -84,6 +88,20 @@ class Evidence:
         self._trouble.pop(what, None)
         if text:
             self._trouble[what] = text
+
+    def dated(self, theirs: datetime, ours: datetime) -> None:
+        """What time Discord says it is, to the second, and what time it is here."""
+        self._ahead = ours - theirs
+        minutes = self._ahead.total_seconds() / 60
+        told = (
+            f"this machine's clock is {abs(minutes):,.0f} minutes {'ahead of' if minutes > 0 else 'behind'} "
+        )
+        wrong = abs(self._ahead) > SKEW
+        self.problem("clock", f"{told}Discord's: set it (timedatectl set-ntp true)" if wrong else "")
+
+    def now(self, ours: datetime) -> datetime:
+        """The time as Discord has it, where the clock here is wrong."""
+        return ours - self._ahead if abs(self._ahead) > SKEW else ours
 
     def rights(self, lacking: Sequence[str]) -> None:
         """What the bot lacks now, each with what to do; all of it."""

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from email.utils import format_datetime
 from typing import Any
 from urllib.parse import unquote
 
@@ -92,6 +93,7 @@ class DiscordServer:
     async def up(self) -> None:
         """Listen, on the same port as before."""
         app = web.Application(client_max_size=100_000_000)
+        app.on_response_prepare.append(self._date)
         app.router.add_get("/gateway", self._socket)
         app.router.add_get("/gateway/", self._socket)
         app.router.add_route("*", "/{path:.*}", self._answer)
@@ -102,6 +104,9 @@ class DiscordServer:
         assert self._runner.addresses
         self.port = self._runner.addresses[0][1]
         self.world.base_url = f"http://127.0.0.1:{self.port}"
+
+    async def _date(self, _: web.Request, response: web.StreamResponse) -> None:
+        response.headers["Date"] = format_datetime(self.world.now, usegmt=True)
 
     async def down(self) -> None:
         """As a network that is gone: nobody listens, what was open ends."""

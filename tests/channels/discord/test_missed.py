@@ -10,7 +10,7 @@ from channels.discord.missed import MOST_MESSAGES
 from channels.discord.seen import snowflake
 from tests.channels.discord.wired import Gateway, channel_of, live, running, until
 from tests.fakes.discord import discord_server
-from tests.fakes.discord_world import ANNA, GENERAL, OFFICE, THREAD_700
+from tests.fakes.discord_world import ANNA, ELSEWHERE, GENERAL, GUILD, OFFICE, THREAD_700, Json
 
 
 async def test_a_session_begun_anew_fetches_what_it_did_not_hear(tmp_path: Path) -> None:
@@ -23,7 +23,6 @@ async def test_a_session_begun_anew_fetches_what_it_did_not_hear(tmp_path: Path)
         await one.server.drop()
         for where in (GENERAL, chat, THREAD_700):
             one.world.say(where, f"missed in {where}", silent=True)
-        one.world.say(OFFICE, "where nothing was heard before", silent=True)
         await one.gateway.until(6)
         missed = [m for m in one.gateway.messages if m.missed]
         assert {m.text for m in missed} == {f"missed in {where}" for where in (GENERAL, chat, THREAD_700)}
@@ -81,17 +80,57 @@ async def test_what_is_older_than_a_day_is_left(tmp_path: Path, hours: float, he
         assert gateway.texts == (["before", "old", "new"] if heard else ["before", "new"])
 
 
-async def test_of_many_the_newest_are_fetched(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("count", "cut"), [(MOST_MESSAGES, False), (MOST_MESSAGES + 20, True)])
+async def test_of_many_the_newest_are_fetched_and_it_is_told(tmp_path: Path, count: int, cut: bool) -> None:
     async with discord_server() as server:
         gateway = Gateway()
+        chat = server.world.dm(ANNA)
         async with running(channel_of(server, tmp_path), gateway):
-            server.world.say(GENERAL, "before")
+            server.world.say(chat, "before")
             await gateway.until(1)
-        for number in range(MOST_MESSAGES + 20):
-            server.world.say(GENERAL, str(number), silent=True)
-        async with running(channel_of(server, tmp_path), gateway):
-            await gateway.until(MOST_MESSAGES + 1)
-        assert gateway.texts[1:] == [str(number) for number in range(20, MOST_MESSAGES + 20)]
+        for number in range(count):
+            server.world.say(chat, str(number), silent=True)
+        async with running(channel_of(server, tmp_path), gateway) as channel:
+            await gateway.until(MOST_MESSAGES + 1, seconds=60)
+            first = gateway.messages[1]
+            assert [one.label for one in first.asides] == (["a gap"] if cut else [])
+            await until(lambda: ("older messages were not read" in str(channel.health.problems)) is cut)
+        assert gateway.texts[1:] == [str(number) for number in range(count - MOST_MESSAGES, count)]
+
+
+async def test_a_channel_in_which_nothing_was_heard_before_is_not_forgotten(tmp_path: Path) -> None:
+    async with discord_server() as server:
+        gateway, world = Gateway(), server.world
+        settings: Json = {"guilds": {str(GUILD): {"channels": {str(GENERAL): {}, str(OFFICE): {}}}}}
+        world.say(OFFICE, "long before", silent=True)
+        async with running(channel_of(server, tmp_path, settings=settings), gateway):
+            world.say(GENERAL, "before")
+            await gateway.until(1)
+        for where in (OFFICE, THREAD_700, ELSEWHERE):
+            world.say(where, f"missed in {where}", silent=True)
+        async with running(channel_of(server, tmp_path, settings=settings), gateway):
+            await gateway.until(3)
+        told = {f"missed in {OFFICE}", f"missed in {THREAD_700}"}
+        assert (set(gateway.texts[1:]), len(gateway.texts)) == (told, 3)
+        assert all(one.missed for one in gateway.messages[1:])
+        assert server.count(f"GET /channels/{ELSEWHERE}/messages") == 0, "it is not one of ours"
+
+
+@pytest.mark.parametrize("days", [-40, 40])
+async def test_a_clock_that_is_wrong_loses_nothing_and_is_told(tmp_path: Path, days: int) -> None:
+    async with discord_server() as server:
+        gateway, world = Gateway(), server.world
+        async with running(channel_of(server, tmp_path), gateway) as channel:
+            world.say(GENERAL, "before")
+            await gateway.until(1)
+            assert channel.health.problems == ()
+        world.say(GENERAL, "missed", silent=True)
+        wrong = channel_of(server, tmp_path, clock=lambda: world.now + timedelta(days=days))
+        async with running(wrong, gateway) as channel:
+            await gateway.until(2)
+            assert "minutes ahead of Discord's" in str(channel.health.problems) or days < 0
+            assert "57,600 minutes" in str(channel.health.problems)
+        assert gateway.texts == ["before", "missed"]
 
 
 async def test_a_history_that_cannot_be_read_now_is_read_later(tmp_path: Path) -> None:

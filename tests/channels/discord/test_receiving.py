@@ -17,6 +17,8 @@ from tests.fakes.discord_world import (
     OTHER_BOT,
     PUBLIC_THREAD,
     THREAD_700,
+    Json,
+    World,
 )
 
 
@@ -205,6 +207,27 @@ async def test_reactions_say_whether_the_message_is_ours(tmp_path: Path, chat: i
         await one.gateway.until(4)
         told = [(r.emoji, r.added, r.own, r.address) for r in one.gateway.others if isinstance(r, Reaction)]
         assert told == [("👍", True, True, where), ("👍", False, True, where), ("🎉", True, False, where)]
+
+
+@pytest.mark.parametrize("named", [True, False])
+async def test_after_a_restart_a_reaction_still_says_whose_message_it_is(tmp_path: Path, named: bool) -> None:
+    """Discord names the author as a rule; where it does not, the message is asked for."""
+    world = World()
+    ours = world.message(GENERAL, BOT_ID, "of an earlier process")
+    theirs = world.message(GENERAL, ANNA, "theirs")
+    async with live(tmp_path, world=world) as one:
+        tell = one.world.emit
+
+        def unnamed(event: str, data: Json) -> None:
+            tell(event, {name: value for name, value in data.items() if name != "message_author_id"})
+
+        one.world.emit = tell if named else unnamed
+        one.world.react(ours, "👍")
+        one.world.react(theirs, "👎")
+        await one.gateway.until(2)
+        told = [(one.emoji, one.own) for one in one.gateway.others if isinstance(one, Reaction)]
+        assert told == [("👍", True), ("👎", False)]
+        assert one.server.count(f"GET /channels/{GENERAL}/messages") == (0 if named else 2)
 
 
 async def test_a_thread_that_the_library_does_not_know_is_looked_up(tmp_path: Path) -> None:

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from channels.discord.channel import TRAITS
 from channels.discord.sending import MAX_TEXT, is_too_long, nonce_of, reply_to, to_wire, view_of
-from channels.message import Choice, OutboundFile
+from channels.message import Choice, FileKind, OutboundFile
+from gateway.media.sending import Sending, together
 from tests.channels.discord.wired import answer, in_thread
 
 
@@ -88,3 +90,13 @@ async def test_every_choice_is_shown_once_within_discords_limits(rows: list[int]
 async def test_no_choices_are_no_view() -> None:
     assert view_of(()) is None
     assert view_of(((),)) is None
+
+
+def test_files_of_an_answer_are_one_message_as_far_as_a_request_holds_them() -> None:
+    def sending(size: int, kind: FileKind = "document", caption: str = "") -> Sending:
+        file = OutboundFile(path=Path("/x"), name="x", kind=kind, mime="x/y", size=size)
+        return Sending(file=file, caption=caption)
+
+    mixed = [sending(1_000, "image", "look"), *[sending(1_000)] * 9]
+    assert [len(one) for one in together([*mixed, sending(1_000)], TRAITS)] == [10, 1]
+    assert [len(one) for one in together([sending(6_000_000), sending(6_000_000)], TRAITS)] == [1, 1]

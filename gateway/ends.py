@@ -130,6 +130,10 @@ class Ends:
         known = self._outbox.get(item.id)
         return known.said if known else ""
 
+    def comes_next(self, item: Item) -> bool:
+        """Whether nothing from before waits to be sent to its chat."""
+        return not self._postman.busy(item.message.address)
+
     def doubtful(self, item: Item) -> bool:
         """Whether a part of its answer may stand in the chat, and nobody knows under which id."""
         known = self._outbox.get(item.id)

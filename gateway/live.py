@@ -29,7 +29,8 @@ logger = logging.getLogger("clawd.channels")
 class LiveView:
     """The messages of one answer as it grows. `pieces` renders a text that may still grow.
 
-    `ids` are messages that stand in the chat from before a restart.
+    `ids` are messages that stand in the chat from before a restart. Another message is begun only while
+    `may_begin` holds: what waits to be sent to the chat comes before it.
 
     A chosen silence is held back; the text of a round that goes on with tools, or that is tried again, makes
     way for the next one's. Unless `verbose` is off, the tools that ran stand above it until the end.
@@ -45,6 +46,7 @@ class LiveView:
         pieces: Callable[[str], list[Piece]],
         on_shown: OnShown,
         ids: Sequence[str] = (),
+        may_begin: Callable[[], bool] = lambda: True,
         verbose: Verbosity = "off",
     ) -> None:
         self._channel = channel
@@ -54,6 +56,7 @@ class LiveView:
         self._pieces = pieces
         self._on_shown = on_shown
         self._text, self._hold, self._over = "", Holdback(), False
+        self._may_begin = may_begin
         self._verbose = verbose
         self._tools: list[str] = []
         self._ids = list(ids)
@@ -120,6 +123,8 @@ class LiveView:
                 return
             message = self._message(number, piece)
             if number == len(self._ids):
+                if not self._may_begin():
+                    return
                 await self._first(message, piece)
             elif self._shown[number] != piece.text:
                 await self._channel.edit(message, self._ids[number])

@@ -113,6 +113,10 @@ class Postman:
             self._queue(delivery)
         return len(waiting)
 
+    def busy(self, address: Address) -> bool:
+        """Whether something waits to be sent to that chat, or is being sent."""
+        return (address.channel, address.account, address.chat) in self._workers
+
     async def settled(self) -> None:
         """Until nothing is being sent."""
         while self._workers:

@@ -54,5 +54,6 @@ class Showing:
             pieces=self.writer.growing(channel.traits),
             on_shown=partial(self.ends.shown, first),
             ids=self.ends.shown_ids(first),
+            may_begin=partial(self.ends.comes_next, first),
             verbose=self.verbose(first.admission.key),
         )

@@ -101,6 +101,9 @@ class Source(Protocol):
     @property
     def insight(self) -> Insight: ...
 
+    @property
+    def configured(self) -> Callable[[], str]: ...
+
     def agents(self) -> list[str]: ...
 
     def sessions(self) -> list[SessionRecord]: ...
@@ -162,7 +165,7 @@ class Commands:
 
     async def _answer(self, typed: Typed, key: SessionKey, who: Who) -> str:
         answers: Mapping[str, Callable[[], Awaitable[str]]] = {
-            "status": lambda: self._status(key),
+            "status": lambda: self._status(key, who),
             "context": lambda: self._context(key, typed.rest),
             "usage": lambda: self._usage(key),
             "memory": lambda: self._memory(key, typed.rest),
@@ -185,7 +188,7 @@ class Commands:
         }
         return answers[command.name]()
 
-    async def _status(self, key: SessionKey) -> str:
+    async def _status(self, key: SessionKey, who: Who) -> str:
         record = self._source.record(key)
         entries = await self._source.insight.read(key) if record else ()
         context = await self._context_of(key) if record else None
@@ -202,6 +205,7 @@ class Commands:
             busy=self._source.busy(key),
             saving=flush_state(entries),
             warm=self._warm(key, entries),
+            settings=self._source.configured() if who == "owner" else "",
         )
         return showing.status_text(card, self._zone)
 

@@ -23,7 +23,7 @@ MANY = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """What /status tells. Whatever does not exist yet is None."""
+    """What /status tells. Whatever does not exist yet is None; `settings` is for the owner."""
 
     version: str
     running: timedelta
@@ -37,6 +37,7 @@ class Card:
     busy: bool
     saving: FlushState | None = None
     warm: str = ""
+    settings: str = ""
 
 
 def bar(share: float, width: int = BAR) -> str:
@@ -63,6 +64,8 @@ def status_text(card: Card, zone: ZoneInfo) -> str:
         rows["Saving"] = saving
     if card.warm:
         rows["Cache"] = card.warm
+    if card.settings:
+        rows["Settings"] = card.settings
     if card.budget:
         rows["Today"] = f"{dollars(card.budget.spent)} of {dollars(card.budget.limit)}"
     return "\n".join(f"- **{name}**: {text}" for name, text in rows.items())

@@ -184,3 +184,18 @@ async def test_who_may_not_use_a_command_hears_so_and_does_not_see_it(tmp_path: 
     assert refused.value.status == 403
     assert "/status" in str(text)
     assert "/usage" not in str(text)
+
+
+async def test_status_tells_the_owner_alone_how_the_settings_stand(tmp_path: Path) -> None:
+    async with house(tmp_path) as scene:
+        assert "Settings" not in await ask(scene, "/status")
+        scene.gateway.configured = lambda: "waits for a restart: gateway.port"
+
+        typed = scene.gateway.commands.typed("/status", who="known")
+        assert typed is not None
+        to_others = await scene.gateway.commands.obey(
+            typed, SessionKey(agent="main", kind="main"), who="known"
+        )
+
+        assert "- **Settings**: waits for a restart: gateway.port" in await ask(scene, "/status")
+        assert "Settings" not in str(to_others)

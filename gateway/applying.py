@@ -102,4 +102,5 @@ class Applying:
 
     async def _passed(self, close: Close, agent: str | None) -> None:
         await self._gateway.lanes.passed(agent)
+        await self._members.passed()
         await close()

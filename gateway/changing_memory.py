@@ -28,6 +28,7 @@ class ChangingMemory:
         self._others = asyncio.Event()
         self._attending: asyncio.Task[None] | None = None
         self._to_start = False
+        self._calls: set[asyncio.Future[None]] = set()
 
     def begin(self, engine: MemoryBackend) -> None:
         """The first one, before anybody asks; whoever begins with it also starts it."""
@@ -41,6 +42,11 @@ class ChangingMemory:
                 await self._engine.aclose()
             self._engine, self._to_start = engine, True
         self._others.set()
+
+    async def passed(self) -> None:
+        """Until what was asked before now is answered: then nobody waits for an earlier engine."""
+        if self._calls:
+            await asyncio.wait([*self._calls])
 
     async def search(
         self,
@@ -130,6 +136,15 @@ class ChangingMemory:
         await engine.watch()
 
     async def _asked(self, work: Callable[[MemoryBackend], Awaitable[T]]) -> T:
+        call: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._calls.add(call)
+        try:
+            return await self._answered(work)
+        finally:
+            self._calls.discard(call)
+            call.set_result(None)
+
+    async def _answered(self, work: Callable[[MemoryBackend], Awaitable[T]]) -> T:
         while True:
             async with self._changing:
                 engine = self._engine

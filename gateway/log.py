@@ -3,6 +3,7 @@
 import json
 import logging
 import sys
+from collections.abc import Sequence
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -14,7 +15,7 @@ MEGABYTE = 1024 * 1024
 class Redacted(logging.Filter):
     """Replaces secrets in a record's text before any handler sees it."""
 
-    def __init__(self, secrets: tuple[str, ...]) -> None:
+    def __init__(self, secrets: Sequence[str]) -> None:
         super().__init__()
         self._secrets = secrets
 
@@ -27,7 +28,7 @@ class Redacted(logging.Filter):
 class JsonLines(logging.Formatter):
     """One object a line: at, level, part, text, and error when there is a traceback."""
 
-    def __init__(self, secrets: tuple[str, ...]) -> None:
+    def __init__(self, secrets: Sequence[str]) -> None:
         super().__init__()
         self._secrets = secrets
 
@@ -46,7 +47,7 @@ class JsonLines(logging.Formatter):
 class ForPeople(logging.Formatter):
     """`12:34:56 warning clawd.memory: …`"""
 
-    def __init__(self, secrets: tuple[str, ...]) -> None:
+    def __init__(self, secrets: Sequence[str]) -> None:
         super().__init__()
         self._secrets = secrets
 
@@ -58,10 +59,10 @@ class ForPeople(logging.Formatter):
         return text
 
 
-def set_up(folder: Path, *, level: str, secrets: tuple[str, ...]) -> None:
+def set_up(folder: Path, *, level: str, secrets: Sequence[str]) -> None:
     """Send the logs of clawd and its libraries to stderr and to `folder`/clawd.log (five files of 10 MB).
 
-    A folder that cannot be written leaves stderr alone, with a warning.
+    A folder that cannot be written leaves stderr alone, with a warning. `secrets` may grow meanwhile.
     """
     root = logging.getLogger()
     root.handlers.clear()

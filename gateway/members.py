@@ -113,6 +113,11 @@ class Members:
                 await lasting.memory.change(index_of(draft.site, name, engine) if engine else None)
         return {*gone}
 
+    async def passed(self) -> None:
+        """Until what was asked of memories before now is answered."""
+        for lasting in [*self._lasting.values()]:
+            await lasting.memory.passed()
+
     async def close(self, name: str) -> None:
         """What is open of an agent that is there no more, and that nobody asks."""
         if name not in self.roster.agents and name in self._lasting:

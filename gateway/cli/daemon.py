@@ -36,13 +36,20 @@ def run(place: Place, *, host: str | None, port: int | None) -> int:
     config = _over(begun.config, host, port)
     home.ensure()
     token = gateway_token(home, config.gateway, make=lambda: secrets.token_urlsafe(32))
-    log.set_up(home.logs, level=config.gateway.log_level, secrets=(token, *secrets_in(config)))
+    secret = [token, *secrets_in(config)]
+    log.set_up(home.logs, level=config.gateway.log_level, secrets=secret)
     typer.echo(f"clawd: starting on {home.path} ...")
     if begun.notice:
         logger.error(begun.notice)
+
+    def read() -> Config:
+        new = _over(again(home, place.environ, was_there=any(seen)), host, port)
+        secret.extend({*secrets_in(new)} - {*secret})
+        return new
+
     reload = Reload(
         started=config,
-        read=lambda: _over(again(home, place.environ, was_there=any(seen)), host, port),
+        read=read,
         seen=seen,
         clock=system_clock,
         hot=Hot(refuse=partial(same_as, token)),

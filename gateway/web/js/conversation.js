@@ -252,6 +252,11 @@ export class Conversation {
     return this.answer;
   }
 
+  /** What a person said, here or elsewhere. */
+  addSaid(text, at) {
+    this.add(new UserMessage(text, at).element);
+  }
+
   add(node) {
     this.element.querySelector(".welcome")?.remove();
     this.hooks.changed(this, () => this.element.append(node));

@@ -28,7 +28,12 @@ export class Pin {
   }
 
   _look() {
-    const { scrollTop, scrollHeight, clientHeight } = this._scroller;
+    const { scrollTop, scrollHeight, clientWidth, clientHeight } = this._scroller;
+    const size = `${clientWidth} ${clientHeight}`;
+    if (size !== this._size) {
+      this._size = size; // the page moved, not the reader
+      if (this._pinned) return this.toBottom();
+    }
     this._pinned = scrollHeight - scrollTop - clientHeight < NEAR;
     this._button.hidden = this._pinned;
   }

@@ -1,10 +1,9 @@
 // Turns that began elsewhere (a chat, a terminal, another tab), shown as they run; also by who comes in their middle.
 
 import { hear } from "./heard.js";
-import { UserMessage } from "./usermessage.js";
 
 export class Turns {
-  /** `view`: add(node), newAnswer(), isQuestion(text), ended(reply), update(). */
+  /** `view`: addSaid(text, at), newAnswer(), isQuestion(text), ended(reply), update(), spoken. */
   constructor(view) {
     this._view = view;
     this._runs = new Map();
@@ -79,14 +78,14 @@ export class Turns {
 
   _start({ run_id: id, since, text }) {
     if (this._runs.has(id)) return;
-    if (text.trim()) this._view.add(new UserMessage(text, since).element);
+    if (text.trim()) this._view.addSaid(text, since);
     this._runs.set(id, { answer: this._view.newAnswer() });
     this._view.update();
   }
 
   _join(run, text) {
     run.answer.pause();
-    this._view.add(new UserMessage(text, new Date().toISOString()).element);
+    this._view.addSaid(text, new Date().toISOString());
     run.answer = this._view.newAnswer();
   }
 

@@ -75,7 +75,8 @@ class Embedders:
         local = self._local_one(search)
         if search.floor is None and search.ceiling is None:
             return local
-        return Calibrated(local, floor=search.floor, ceiling=search.ceiling)
+        key = (local, search.floor, search.ceiling)
+        return self._once(key, lambda: Calibrated(local, floor=search.floor, ceiling=search.ceiling))
 
     def _local_one(self, search: SearchSettings) -> Embedder:
         """One worker process for all agents; the first of them says how long it idles."""

@@ -21,6 +21,7 @@ from memory.embed.local import LocalEmbedder
 from memory.embed.media import MediaPart
 from memory.index import MemoryIndex
 from memory.settings import MemorySettings, SearchSettings
+from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.embedding_wires import KEY, Bearing
 from tests.fakes.embeddingserver import EmbeddingServer
 from tests.fakes.model_script import Fail, RateLimited
@@ -217,6 +218,15 @@ async def test_two_ollama_hosts_are_two_providers(server: EmbeddingServer) -> No
         await embedders.aclose()
 
 
+class Closing(FakeEmbedder):
+    """Counts how often it was closed."""
+
+    ends = 0
+
+    async def aclose(self) -> None:
+        self.ends += 1
+
+
 async def test_agents_with_the_same_settings_share_an_embedder() -> None:
     embedders = Embedders({}, environ={})
     first = embedders.of(SearchSettings(provider="openai", max_results=3))
@@ -237,6 +247,48 @@ async def test_all_agents_share_one_local_worker() -> None:
     assert isinstance(own, Calibrated)
     assert (own.floor, own.ceiling, own.model) == (0.05, local.ceiling, local.model)
     assert embedders.of(SearchSettings(provider="none")) is None
+    await embedders.aclose()
+
+
+async def test_other_settings_keep_what_they_still_want_and_close_the_rest() -> None:
+    embedders = Embedders({}, environ={})
+    kept = embedders.of(SearchSettings(provider="openai"))
+    local = embedders.of(SearchSettings(floor=0.05))
+    gone = Closing()
+    embedders._made.append(("gone", gone))
+
+    then = embedders.successor({})
+    assert then.of(SearchSettings(provider="openai")) is kept
+    assert then.of(SearchSettings(floor=0.05)) is local
+    assert then.of(SearchSettings(provider="openai", dimensions=256)) is not kept
+    await then.settle()
+
+    assert gone.ends == 1
+    await then.aclose()
+    assert gone.ends == 1
+
+
+async def test_settings_that_are_not_taken_close_nothing_of_what_goes_on() -> None:
+    embedders = Embedders({}, environ={})
+    going = Closing()
+    embedders._made.append(("going", going))
+    then, new = embedders.successor({}), Closing()
+    assert then._once("going", Closing) is going
+    assert then._once("new", lambda: new) is new
+
+    await then.give_up()
+
+    assert (going.ends, new.ends) == (0, 1)
+    await embedders.aclose()
+    assert going.ends == 1
+
+
+async def test_a_local_model_that_is_to_idle_longer_is_another_one() -> None:
+    embedders = Embedders({}, environ={})
+    local = embedders.of(SearchSettings(idle_seconds=300))
+
+    assert embedders.successor({}).of(SearchSettings(idle_seconds=300)) is local
+    assert embedders.successor({}).of(SearchSettings(idle_seconds=301)) is not local
     await embedders.aclose()
 
 

@@ -149,3 +149,37 @@ async def test_draining_cancels_what_does_not_end_in_time() -> None:
 
     assert await lanes.drain(0.01) == 1
     assert task.cancelled()
+
+
+async def test_what_ran_has_passed_when_it_has_ended_and_what_came_later_does_not_count() -> None:
+    lanes, first, second = Lanes(4), asyncio.Event(), asyncio.Event()
+    one, two = SessionKey(agent="main", kind="main"), SessionKey(agent="work", kind="main")
+    lanes.submit(one, first.wait)
+    passed = asyncio.create_task(lanes.passed())
+    await asyncio.sleep(0)
+    lanes.submit(two, second.wait)
+
+    assert lanes.at_work("work")
+    first.set()
+    await asyncio.wait_for(passed, 10)
+    second.set()
+    await lanes.drain(10)
+
+
+async def test_an_agent_has_passed_when_nothing_of_it_is_left() -> None:
+    lanes, first, second = Lanes(4), asyncio.Event(), asyncio.Event()
+    key = SessionKey(agent="work", kind="main")
+
+    async def turn() -> None:
+        await first.wait()
+        lanes.submit(key, second.wait)
+
+    lanes.submit(key, turn)
+    passed = asyncio.create_task(lanes.passed("work"))
+    first.set()
+    done, _ = await asyncio.wait({passed}, timeout=0.05)
+
+    assert not done
+    second.set()
+    await asyncio.wait_for(passed, 10)
+    assert not lanes.at_work("work")

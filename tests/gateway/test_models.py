@@ -1,5 +1,6 @@
 """The pool of model providers: made once, when first used, with the right key."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -205,3 +206,44 @@ async def test_a_fallback_without_a_key_is_left_out_and_a_default_without_one_is
 def test_offline_is_no_fallback() -> None:
     with pytest.raises(ValueError, match="cannot be offline"):
         ModelsSettings.model_validate({"fallbacks": ["offline/notes"]})
+
+
+async def test_another_key_asks_anew_and_the_old_one_is_closed_when_nobody_has_it() -> None:
+    def settings(key: str, **more: object) -> ModelsSettings:
+        one = {"base_url": "http://127.0.0.1:9/v1", "api_key": key, **more}
+        return ModelsSettings.model_validate({"default": "one/small", "providers": {"one": one}})
+
+    models = Models(settings("key-one-0123456789"), environ={}, clock=FakeClock())
+    before = await models.choose(None)
+    first = await before.links[0].open(0)
+    models._cooling.failed("one#1", AuthFailed("no"), FakeClock()())
+
+    models.change(settings("key-one-0123456789", models={"small": {"context_window": 9_000}}))
+    same = await models.choose(None)
+    assert await same.links[0].open(0) is first
+    assert same.window == 9_000
+    assert models._cooling.last("one#1")
+
+    models.change(settings("key-two-0123456789"))
+    after = await models.choose(None)
+    second = await after.links[0].open(0)
+    assert second is not first
+    assert await before.links[0].open(0) is first
+    assert models._cooling.last("one#1") is None
+
+    await models.retire()
+    assert await after.links[0].open(0) is second
+    assert len(models._made) == 1
+    assert "key-one" not in repr(before)
+    await models.aclose()
+
+
+async def test_a_choice_of_before_the_change_is_not_the_choice_of_after() -> None:
+    models = pool({"default": "offline/notes"}, {"OPENAI_API_KEY": "key-0123456789"})
+    choosing = asyncio.create_task(models.choose(None))
+    await asyncio.sleep(0)
+    models.change(ModelsSettings(default="openai/gpt-6-luna"))
+    await choosing
+
+    assert (await models.choose(None)).name == "openai/gpt-6-luna"
+    await models.aclose()

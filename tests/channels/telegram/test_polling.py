@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from telegram.request import HTTPXRequest
 
 from channels.channel import ChannelFailed
 from channels.message import Edited, Pressed, Reaction
@@ -259,6 +260,33 @@ async def test_a_poll_that_hangs_is_given_up_with_its_connections(tmp_path: Path
             server.world.say(ANNA, "hello")
             await gateway.until(1)
             assert channel.health.connected
+
+
+async def test_old_connections_that_do_not_end_are_left_and_new_ones_made(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = HTTPXRequest.shutdown
+
+    async def never(request: HTTPXRequest) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await ended(request)
+
+    async with telegram_server() as server:
+        gateway = Gateway()
+        timing = replace(FAST, silence=0.3, teardown=0.1, answer=60, poll=0)
+        channel = channel_of(server, tmp_path, timing=timing)
+        server.knobs.hang.add("getupdates")
+        with monkeypatch.context() as patched:
+            patched.setattr(HTTPXRequest, "shutdown", never)
+            async with running(channel, gateway):
+                await until(lambda: server.count("getUpdates") >= 3)
+                server.knobs.hang.clear()
+                server.world.say(ANNA, "hello")
+                await gateway.until(1)
+                assert channel.health.connected
+        assert "old connections did not end" in caplog.text
 
 
 async def test_sending_is_no_sign_that_polling_lives(tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
 """What was said in groups and not to us: kept for a while, to be shown as context of the next answer."""
 
 from collections import OrderedDict, deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeAlias
 
-from channels.message import Address, InboundMessage
+from channels.message import Address, Edited, InboundMessage
 
 MAX_CONVERSATIONS = 1_000
 MAX_CHARS = 4_000  # of one message; what is only context need not be whole
@@ -16,13 +16,15 @@ Place: TypeAlias = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overheard:
-    """One message of a group. `files` are what came with it, by kind; they are not fetched."""
+    """One message of a group. `files` are what came with it, by kind; they are not fetched. `sender` is how
+    the sender is called, `sender_id` who that is."""
 
     id: str
     sender: str
     text: str
     at: datetime
     files: tuple[str, ...] = ()
+    sender_id: str = ""
 
 
 class GroupHistory:
@@ -46,6 +48,7 @@ class GroupHistory:
                 text=message.text[:MAX_CHARS],
                 at=message.at,
                 files=tuple(one.kind for one in message.attachments),
+                sender_id=message.sender.id,
             )
         )
         while len(kept) > limit:
@@ -61,14 +64,12 @@ class GroupHistory:
         """The same, which stays: for a conversation that begins there and goes on elsewhere."""
         return list(self._kept.get(_place(address), ()))
 
-    def correct(self, address: Address, message_id: str, text: str) -> None:
-        """Its sender changed a message: the new text stands, where it is still kept."""
-        kept = self._kept.get(_place(address), deque())
+    def correct(self, event: Edited) -> None:
+        """A message was changed: the new text stands, where it is still kept and the same person sent it."""
+        kept = self._kept.get(_place(event.address), deque())
         for position, one in enumerate(kept):
-            if one.id == message_id:
-                kept[position] = Overheard(
-                    id=one.id, sender=one.sender, text=text[:MAX_CHARS], at=one.at, files=one.files
-                )
+            if (one.id, one.sender_id) == (event.id, event.sender.id):
+                kept[position] = replace(one, text=event.text[:MAX_CHARS])
 
     def __len__(self) -> int:
         return len(self._kept)

@@ -161,7 +161,7 @@ class Access:
 
     def corrected(self, event: Edited) -> None:
         """A person changed a message; where it is kept as context, its new text stands."""
-        self._history.correct(event.address, event.id, event.text)
+        self._history.correct(event)
 
     async def invite(self, message: InboundMessage) -> str | None:
         """What a stranger is told; None when they have been told already, or too many wait."""
@@ -182,15 +182,19 @@ class Access:
         text = announcement(
             label_of(message.sender.name, who), address.channel, waiting[-1].id, self._command
         )
-        owners = sorted(self._people(address).owners)
-        people = [
-            owner.removeprefix(f"{address.channel}:")
-            for owner in owners
-            if owner.startswith(f"{address.channel}:")
-        ]
+        account = (address.channel, address.account)
+        return [(one, text) for one in self.owner_chats() if (one.channel, one.account) == account]
+
+    def owner_chats(self) -> list[Address]:
+        """Where the owners can be written to unasked: on platforms where a person's id is the address of
+        their direct chat."""
+        owners = sorted(frozenset(self._rules.channels.owners) | self.store.owners())
+        people = [owner.split(":", 1) for owner in owners]
         return [
-            (Address(channel=address.channel, account=address.account, chat=one, kind="direct"), text)
-            for one in people
+            Address(channel=channel, account=account, chat=person, kind="direct")
+            for channel, account in self._rules.channels.accounts
+            for platform, person in people
+            if platform == channel and channel in OWN_CHATS
         ]
 
     async def moved(self, event: ChatChanged) -> None:

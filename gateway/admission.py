@@ -52,6 +52,10 @@ class Door(Protocol):
         """What the owners are told of a stranger who was invited, and where."""
         ...
 
+    def owner_chats(self) -> list[Address]:
+        """Where the owners can be written to unasked."""
+        ...
+
     def context(self, message: InboundMessage) -> str:
         """What was said beside the conversation and belongs in front of the message; it is used up."""
         ...

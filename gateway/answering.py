@@ -9,7 +9,7 @@ from typing import TypeAlias
 from agents.recovery import left_of
 from agents.tools.approval import Approve
 from channels.channel import Channel
-from channels.message import Address, InboundMessage
+from channels.message import InboundMessage
 from gateway.admission import Door
 from gateway.closing import Closing, Entries
 from gateway.ends import Ends
@@ -18,6 +18,7 @@ from gateway.lanes import unbroken
 from gateway.mailbox import Item, Mailbox, text_of
 from gateway.media import Taken
 from gateway.media.sending import Outgoing
+from gateway.owner_places import OwnerPlaces
 from gateway.postman import Postman
 from gateway.running import Cause, Running
 from gateway.showing import Showing
@@ -36,8 +37,7 @@ logger = logging.getLogger("clawd.gateway")
 
 
 class Answering:
-    """Runs in the session's lane. `stuck_seconds` is how long a turn may give no sign of life. `last` is
-    where the owner spoke last in a session."""
+    """Runs in the session's lane. `stuck_seconds` is how long a turn may give no sign of life."""
 
     def __init__(
         self,
@@ -53,6 +53,7 @@ class Answering:
         approving: Approving,
         entries: Entries,
         stop: Callable[[SessionKey], bool],
+        places: OwnerPlaces,
         stuck_seconds: float,
     ) -> None:
         self._turns = turns
@@ -66,9 +67,9 @@ class Answering:
         self._approving = approving
         self._entries = entries
         self._stop = stop
+        self._places = places
         self._stuck_seconds = stuck_seconds
         self._running: dict[SessionKey, Running] = {}
-        self.last: dict[SessionKey, Address] = {}
 
     def end(self, key: SessionKey, cause: Cause) -> bool:
         """End the session's running turn; False when none runs."""
@@ -116,7 +117,7 @@ class Answering:
             return
         self._running[admission.key] = running
         if admission.trust == "owner":
-            self.last[admission.key] = items[0].message.address
+            self._places.note(admission.key, items[0].message.address)
         try:
             with self._outgoing.opened(admission.key, channel.traits.max_file_bytes) as running.slot:
                 await self._run(channel, running, box, text=text)

@@ -16,10 +16,12 @@ from gateway.heard_turns import HeardTurns
 from gateway.inbox import Inbox
 from gateway.media.sending import Outgoing
 from gateway.outbox import Outbox
+from gateway.owner_places import OwnerPlaces
 from gateway.postman import Pace, Postman
 from gateway.preferences import Preferences
 from gateway.reception import Reception
 from gateway.showing import Showing
+from gateway.undelivered import Undelivered
 from gateway.waking import Waking
 from gateway.work import Work
 from gateway.writing import Writer
@@ -37,7 +39,8 @@ class Journals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Front:
-    """`reception` takes what channels hear, `postman` sends what they show."""
+    """`reception` takes what channels hear, `postman` sends what they show, `undelivered` tells the owner
+    what it gave up."""
 
     reception: Reception
     postman: Postman
@@ -45,6 +48,7 @@ class Front:
     journals: Journals
     turns: HeardTurns
     waking: Waking
+    undelivered: Undelivered
 
     @property
     def inbox(self) -> Inbox:
@@ -81,6 +85,7 @@ def front(
     inbox, outbox, clock, turns = journals.inbox, journals.outbox, gateway.clock, HeardTurns(gateway.turns)
     postman = Postman(outbox=outbox, executor=executor, clock=clock, pace=pace)
     ends = Ends(inbox=inbox, outbox=outbox, postman=postman, writer=writer, clock=clock, executor=executor)
+    places = OwnerPlaces()
     answering = _answering(
         gateway,
         ends,
@@ -91,10 +96,37 @@ def front(
         fetch=fetch,
         out=outgoing,
         chosen=preferences,
+        places=places,
         stuck=limits.stuck_seconds,
     )
     work = _work(gateway, ends, answering, preferences, clock)
-    reception = Reception(
+    reception = _reception(
+        gateway, ends, postman, door, work=work, writer=writer, inbox=inbox, executor=executor, limits=limits
+    )
+    return Front(
+        reception=reception,
+        postman=postman,
+        work=work,
+        journals=journals,
+        turns=turns,
+        waking=_waking(gateway, places, turns, postman, writer),
+        undelivered=_undelivered(door, places, postman, writer, clock),
+    )
+
+
+def _reception(
+    gateway: Gateway,
+    ends: Ends,
+    postman: Postman,
+    door: Door,
+    *,
+    work: Work,
+    writer: Writer,
+    inbox: Inbox,
+    executor: Executor,
+    limits: Limits,
+) -> Reception:
+    return Reception(
         inbox=inbox,
         ends=ends,
         postman=postman,
@@ -102,14 +134,10 @@ def front(
         commands=gateway.commands,
         work=work,
         writer=writer,
-        clock=clock,
+        clock=gateway.clock,
         executor=executor,
         max_age=limits.replay_age,
         draining=lambda: gateway.draining,
-    )
-    waking = _waking(gateway, answering, turns, postman, writer)
-    return Front(
-        reception=reception, postman=postman, work=work, journals=journals, turns=turns, waking=waking
     )
 
 
@@ -136,6 +164,7 @@ def _answering(
     fetch: Fetch,
     out: Outgoing,
     chosen: Preferences,
+    places: OwnerPlaces,
     stuck: float,
 ) -> Answering:
     async def entries(key: SessionKey, session_id: str) -> Sequence[Entry]:
@@ -162,12 +191,13 @@ def _answering(
         ),
         entries=entries,
         stop=gateway.stop,
+        places=places,
         stuck_seconds=stuck,
     )
 
 
 def _waking(
-    gateway: Gateway, answering: Answering, turns: HeardTurns, postman: Postman, writer: Writer
+    gateway: Gateway, places: OwnerPlaces, turns: HeardTurns, postman: Postman, writer: Writer
 ) -> Waking:
     return Waking(
         agent=lambda: gateway.default_agent,
@@ -175,7 +205,21 @@ def _waking(
         lanes=gateway.lanes,
         postman=postman,
         writer=writer,
-        where=answering.last.get,
+        where=places.last,
         new_id=gateway.new_id,
         clock=gateway.clock,
     )
+
+
+def _undelivered(
+    door: Door, places: OwnerPlaces, postman: Postman, writer: Writer, clock: Clock
+) -> Undelivered:
+    told = Undelivered(
+        places=lambda: (*places.private(), *door.owner_chats()),
+        channel=postman.channel,
+        post=postman.post,
+        writer=writer,
+        clock=clock,
+    )
+    postman.listen(told.gave_up)
+    return told

@@ -4,12 +4,12 @@ import hashlib
 import logging
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from channels.message import Inbound
+from channels.message import Edited, Inbound, InboundMessage
 from gateway.events import EventCodec
 from sessions.codec import iso
 from sessions.journal import Journal
@@ -38,15 +38,24 @@ class Accepted:
 
 def event_id(event: Inbound) -> str:
     """A short name of the event, from where it happened and the platform's own id."""
+    return _name(type(event), event)
+
+
+def edited_id(event: Edited) -> str:
+    """The name of the message that it changes."""
+    return _name(InboundMessage, event)
+
+
+def _name(kind: type[Inbound], event: Inbound) -> str:
     where = event.address
-    parts = (type(event).__name__, where.channel, where.account, where.chat, where.thread, event.id)
+    parts = (kind.__name__, where.channel, where.account, where.chat, where.thread, event.id)
     digest = hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
     return f"{where.channel}-{digest}"
 
 
 class Inbox:
-    """A journal of three kinds of lines: accepted, begun, done. Calls block; run them off the event loop.
-    Thread-safe. What is done is remembered for a week, so that a platform may tell it again."""
+    """A journal of four kinds of lines: accepted, edited, begun, done. Calls block; run them off the event
+    loop. Thread-safe. What is done is remembered for a week, so that a platform may tell it again."""
 
     def __init__(self, journal: Journal, *, slack: int = _SLACK) -> None:
         self._journal = journal
@@ -88,6 +97,14 @@ class Inbox:
             for one in ids:
                 if one in self._open:
                     self._write({"type": "begun", "id": one, "sessionId": session_id})
+
+    def edited(self, event: Edited) -> None:
+        """The sender has changed a message that still waits: its new text is on the disk itself when this
+        returns. Raises OSError."""
+        with self._lock:
+            one = edited_id(event)
+            if _may_change(self._open.get(one), event):
+                self._write({"type": "edited", "id": one, "text": event.text}, sync=True)
 
     def done(self, ids: Iterable[str], end: End, now: datetime) -> None:
         """They have had their end. Of one that was done already, nothing is written. Raises OSError."""
@@ -150,8 +167,19 @@ class Inbox:
                         session_id=session if isinstance(session, str) else "",
                     )
             case {"type": "begun", "id": str(one), "sessionId": str(session)} if one in self._open:
-                known = self._open[one]
-                self._open[one] = Accepted(id=one, event=known.event, at=known.at, session_id=session)
+                self._open[one] = replace(self._open[one], session_id=session)
+            case {"type": "edited", "id": str(one), "text": str(text)} if one in self._open:
+                self._open[one] = _changed(self._open[one], text)
             case {"type": "done", "id": str(one), "at": str(at)}:
                 self._open.pop(one, None)
                 self._done[one] = datetime.fromisoformat(at)
+
+
+def _may_change(known: Accepted | None, event: Edited) -> bool:
+    message = known.event if known else None
+    return isinstance(message, InboundMessage) and message.sender.id == event.sender.id
+
+
+def _changed(known: Accepted, text: str) -> Accepted:
+    message = known.event
+    return replace(known, event=replace(message, text=text)) if isinstance(message, InboundMessage) else known

@@ -20,6 +20,7 @@ PASTE_WAIT = timedelta(milliseconds=1_500)
 PASTE_PARTS, PASTE_CHARS = 12, 50_000
 LONGEST_WAIT = timedelta(seconds=10)
 SUMMARY_CHARS = 200
+SUMMARIZED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +47,9 @@ class QueueSettings:
     turn; followup: each its own; steer: they join the running turn when its next tool has run; interrupt:
     the running turn ends and theirs begins.
 
-    `drop` is what happens when more than `cap` wait. summarize: the oldest lose all but their beginning;
-    old, new: the oldest, or those that come, are not read, and their senders told. `debounce` is how long to
-    wait whether a person goes on writing.
+    `drop` is what happens when more than `cap` wait. summarize: the oldest lose all but their beginning, up
+    to five times as many; old, new: the oldest, or those that come, are not read, and their senders told.
+    `debounce` is how long to wait whether a person goes on writing.
     """
 
     mode: QueueMode = "collect"
@@ -56,8 +57,13 @@ class QueueSettings:
     drop: Drop = "summarize"
     debounce: timedelta = timedelta(0)
 
+    @property
+    def most(self) -> int:
+        """How many may wait at all."""
+        return self.cap * SUMMARIZED if self.drop == "summarize" else self.cap
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, weakref_slot=True)
 class Mailbox:
     """The queue of one session; `settings` may be changed for it by its owner."""
 
@@ -72,21 +78,20 @@ class Mailbox:
         self.items.append(item)
         if item.typed is not None or texts < self.settings.cap:
             return []
-        match self.settings.drop:
-            case "new":
-                self.items.pop()
-                return [item]
-            case "old":
-                oldest = next(one for one in self.items if one.typed is None)
-                self.items.remove(oldest)
-                return [oldest]
-            case "summarize":
-                place = next(
-                    (n for n, one in enumerate(self.items) if one.typed is None and not _short(one)), None
-                )
-                if place is not None:
-                    self.items[place] = _shortened(self.items[place])
-                return []
+        if self.settings.drop == "summarize":
+            self._summarize()
+        if texts < self.settings.most:
+            return []
+        unread = item if self.settings.drop == "new" else next(one for one in self.items if one.typed is None)
+        self.items.remove(unread)
+        return [unread]
+
+    def _summarize(self) -> None:
+        """The oldest message that is longer than its beginning loses the rest."""
+        for place, one in enumerate(self.items):
+            if one.typed is None and not _short(one):
+                self.items[place] = _shortened(one)
+                return
 
     def take(self) -> list[Item]:
         """What the next turn answers: a command alone; else messages of one person in one place."""

@@ -24,6 +24,7 @@ RESERVED = 20
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
 
 Chat: TypeAlias = tuple[str, str, str]
+OnGivenUp: TypeAlias = Callable[[Delivery, str], Awaitable[None]]
 T = TypeVar("T")
 
 logger = logging.getLogger("clawd.outbox")
@@ -63,6 +64,11 @@ class Postman:
         self._queues: dict[Chat, deque[str]] = {}
         self._workers: dict[Chat, asyncio.Task[None]] = {}
         self._came = asyncio.Event()
+        self._gave_up: OnGivenUp = _unheard
+
+    def listen(self, gave_up: OnGivenUp) -> None:
+        """From now on that hears of each delivery that becomes a dead letter, and why."""
+        self._gave_up = gave_up
 
     def attach(self, channel: Channel) -> None:
         """From now on this account can send."""
@@ -176,6 +182,8 @@ class Postman:
             await self._journal(lambda: self._outbox.dead(delivery.key, why, self._clock()))
         except OSError as error:
             logger.critical("the outbox cannot be written (%s); it is tried again after a restart", error)
+        else:
+            await self._gave_up(delivery, why)
 
     async def _advance(self, delivery: Delivery) -> Delivery:
         """The same with its next part sent. Raises _GivenUp and OSError."""
@@ -276,6 +284,10 @@ class Postman:
 
     async def _journal(self, write: Callable[[], T]) -> T:
         return await in_thread(self._executor, write)
+
+
+async def _unheard(_: Delivery, why: str) -> None:
+    """Nobody needs to know."""
 
 
 def _tell_crash(task: asyncio.Task[None]) -> None:

@@ -49,13 +49,13 @@ class Preferences:
     def set(self, key: SessionKey, preference: Preference) -> None:
         """Raises OSError; then nothing has changed."""
         self._journal.append(_line(key, preference))
-        self._known[key] = preference
+        self._keep(key, preference)
 
     def close(self) -> None:
         self._journal.close()
 
     def _needed(self) -> Iterator[JsonObject]:
-        return (_line(key, one) for key, one in self._known.items() if one != Preference())
+        return (_line(key, one) for key, one in self._known.items())
 
     def _take(self, line: JsonObject) -> None:
         try:
@@ -69,7 +69,13 @@ class Preferences:
         match line.get("verbose"):
             case ("on" | "full") as verbose:
                 preference = replace(preference, verbose=verbose)
-        self._known[key] = preference
+        self._keep(key, preference)
+
+    def _keep(self, key: SessionKey, preference: Preference) -> None:
+        if preference == Preference():
+            self._known.pop(key, None)
+        else:
+            self._known[key] = preference
 
 
 def _line(key: SessionKey, preference: Preference) -> JsonObject:

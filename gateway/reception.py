@@ -69,8 +69,7 @@ class Reception:
             case Pressed() if self._door.knows(event.address, event.sender):
                 await self._message(channel, _as_message(event))
             case Edited() if self._door.knows(event.address, event.sender):
-                if not self._work.edited(event):
-                    self._door.corrected(event)
+                await self._edited(event)
             case Reaction(added=True) if self._door.hears(event):
                 name = event.sender.name or event.sender.id
                 whose = "one of your messages" if event.own else f"message {event.message_id}"
@@ -117,6 +116,13 @@ class Reception:
             self._work.control(item)
         else:
             self._spawn(self._taken(channel, item, self._work.put(item)))
+
+    async def _edited(self, event: Edited) -> None:
+        """What still waits has its new text, also after a restart; what is kept as context has it too."""
+        if self._work.edited(event):
+            await self._journal(lambda: self._inbox.edited(event))
+        else:
+            self._door.corrected(event)
 
     async def _taken(self, channel: Channel, item: Item, unread: Sequence[Item]) -> None:
         for one in unread:

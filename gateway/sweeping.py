@@ -28,6 +28,7 @@ def sweeping(
         await gateway.lifecycle.sweep()
         await maintenance.sweep()
         if street is not None:
+            await street.front.undelivered.tell()
             held = street.front.outbox.files()
             await in_thread(site.executor, lambda: site.media.sweep(held))
 

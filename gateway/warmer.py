@@ -22,6 +22,8 @@ from sessions.settings import KeepWarmSettings
 
 logger = logging.getLogger("clawd.warm")
 
+MOST_REASONS = 1_000
+
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 
 
@@ -125,6 +127,8 @@ class Warmer:
     def _stopped(self, key: SessionKey, why: str) -> bool:
         logger.info("%s is not kept warm: %s", key, why)
         self._why[key] = why
+        while len(self._why) > MOST_REASONS:
+            del self._why[next(iter(self._why))]
         return False
 
     def _ended(self, key: SessionKey, task: asyncio.Task[None]) -> None:

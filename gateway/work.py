@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from weakref import WeakValueDictionary
 
 from agents.clock import Clock
 from channels.message import Edited
@@ -49,7 +50,8 @@ class Work:
         self._clock = clock
         self._preferences = preferences
         self._draining = draining
-        self._boxes: dict[SessionKey, Mailbox] = {}
+        # As long as anything waits, is taken or runs, its task holds the box; then it is gone.
+        self._boxes: WeakValueDictionary[SessionKey, Mailbox] = WeakValueDictionary()
         self._timers: dict[SessionKey, asyncio.Task[None]] = {}
         self._beside: set[asyncio.Task[None]] = set()
 
@@ -100,7 +102,7 @@ class Work:
 
     def edited(self, event: Edited) -> bool:
         """Whether the message still waited, and now has its new text."""
-        return any(box.change(event) for box in self._boxes.values())
+        return any(box.change(event) for box in list(self._boxes.values()))
 
     async def resume(self, item: Item, session_id: str) -> None:
         """Take up a message of an earlier process, in its session's lane."""
@@ -124,14 +126,19 @@ class Work:
 
     async def drop(self, item: Item) -> None:
         """It is not read, and its sender hears so."""
-        cap = self._box(item).settings.cap
-        text = f"⚠️ More than {cap} messages are waiting; this was not read. Send it again later."
+        most = item.admission.queue.most
+        text = f"⚠️ More than {most} messages are waiting; this was not read. Send it again later."
         await self._ends.tell(item, text, "dropped")
 
     @property
     def waiting(self) -> int:
         """Messages that no turn has taken yet."""
-        return sum(len(box.items) for box in self._boxes.values())
+        return sum(len(box.items) for box in list(self._boxes.values()))
+
+    @property
+    def sessions(self) -> int:
+        """Sessions in which anything waits or is done."""
+        return len(self._boxes)
 
     def _box(self, item: Item) -> Mailbox:
         """Its queue, as the settings and the person want it now."""

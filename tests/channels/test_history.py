@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from channels.history import MAX_CHARS, MAX_NOTES, GroupHistory, Notes
-from channels.message import Attachment
-from tests.channels.arriving import direct, group, message
+from channels.message import Attachment, Edited
+from tests.channels.arriving import NOON, direct, group, message, person
 
 
 def texts(history: GroupHistory, chat: str = "-100", thread: str = "") -> list[str]:
@@ -72,11 +72,20 @@ def test_a_long_message_is_cut_and_files_are_named() -> None:
 def test_a_changed_message_has_its_new_text() -> None:
     history = GroupHistory()
     history.note(message(group(), text="teh", number="4"), limit=9)
-    history.correct(group(), "4", "the")
-    history.correct(group(), "5", "nothing")
-    history.correct(group("-9"), "4", "nothing")
+    right = Edited(id="4", address=group(), sender=person(), text="the", at=NOON)
+    history.correct(right)
+    history.correct(replace(right, id="5", text="nothing"))
+    history.correct(replace(right, address=group("-9"), text="nothing"))
 
     assert texts(history) == ["the"]
+
+
+def test_nobody_changes_the_words_of_another() -> None:
+    history = GroupHistory()
+    history.note(message(group(), text="no", number="4"), limit=9)
+    history.correct(Edited(id="4", address=group(), sender=person("6"), text="yes", at=NOON))
+
+    assert texts(history) == ["no"]
 
 
 def test_notes_are_bounded_and_told_once() -> None:

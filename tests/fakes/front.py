@@ -37,6 +37,7 @@ class OpenDoor:
     strangers: set[str] = field(default_factory=set)
     ignored: set[str] = field(default_factory=set)
     invited: set[str] = field(default_factory=set)
+    owners: list[Address] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     live_view: LiveMode = "edit"
     typing: TypingMode = "instant"
@@ -79,6 +80,9 @@ class OpenDoor:
 
     def announcements(self, message: InboundMessage) -> list[tuple[Address, str]]:
         return [(ADDRESS, f"{message.sender.name} asks to be let in.")]
+
+    def owner_chats(self) -> list[Address]:
+        return self.owners
 
     def context(self, message: InboundMessage) -> str:
         told, self.notes = "\n".join(self.notes), []

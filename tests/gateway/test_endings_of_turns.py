@@ -187,3 +187,15 @@ async def test_a_live_message_of_which_nobody_knows_is_not_sent_twice(tmp_path: 
         await scene.say("where?")
         await scene.quiet()
         assert channel.texts == ["Found it." if nonce else f"{REPEATED}\nFound it."]
+
+
+async def test_an_edit_of_a_waiting_message_outlives_a_kill(tmp_path: Path) -> None:
+    async with house(tmp_path, Hangs()) as home, street(home) as scene:
+        await scene.say("start")
+        await home.model.hanging.wait()
+        await scene.say("helo", id="9")
+        edited = Edited(id="9", address=ADDRESS, sender=ANA, text="hello", at=START)
+        await scene.front.reception.receive(scene.channel, edited)
+    async with house(tmp_path, Says("first"), Says("second"), first_session=2) as home, street(home) as scene:
+        await scene.quiet()
+        assert asked(home)[-1].endswith("hello")

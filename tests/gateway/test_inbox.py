@@ -3,13 +3,14 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 
-from channels.message import Inbound
+from channels.message import Edited, Inbound, Sender
 from gateway.events import EventCodec
 from gateway.inbox import KEPT, Inbox, event_id
 from sessions.journal import Journal
@@ -113,3 +114,22 @@ def test_a_long_life_does_not_grow_the_file_for_ever(tmp_path: Path) -> None:
         inbox.done([one.id], "answered", now)
     inbox.close()
     assert path.read_bytes().count(b"\n") < 24 * KEPT.days + 100
+
+
+def test_an_edit_of_what_still_waits_survives(tmp_path: Path) -> None:
+    right = Edited(id="1", address=message(1).address, sender=message(1).sender, text="hello", at=AT)
+    with opened(tmp_path) as inbox:
+        one = inbox.accept(message(1, "helo"), AT)
+        assert one is not None
+        inbox.begun([one.id], "session-1")
+        inbox.edited(right)
+        inbox.edited(replace(right, id="2", text="of nothing"))
+        inbox.edited(replace(right, sender=Sender(id="another", name=""), text="of another"))
+    with opened(tmp_path) as inbox:
+        assert [(one.event, one.session_id) for one in inbox.waiting()] == [
+            (message(1, "hello"), "session-1")
+        ]
+        inbox.compact(AT)
+    with opened(tmp_path) as inbox:
+        assert [one.event for one in inbox.waiting()] == [message(1, "hello")]
+        assert inbox.accept(message(1, "helo"), AT) is None

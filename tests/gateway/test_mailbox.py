@@ -118,3 +118,19 @@ def test_texts_stand_on_lines_of_their_own_and_pastes_as_they_were() -> None:
     long = "a" * LONG_PASTE
     assert text_of([item(1, long), item(2, "b")]) == f"{long}b"
     assert text_of([]) == ""
+
+
+@pytest.mark.parametrize(("waiting", "unread"), [(9, 0), (10, 0), (11, 1), (30, 20)])
+def test_short_messages_do_not_wait_without_end(waiting: int, unread: int) -> None:
+    box = Mailbox(settings=QueueSettings(cap=2))
+    lost = [one.id for number in range(waiting) for one in box.put(item(number, "x"))]
+    assert lost == [f"m{number}" for number in range(unread)]
+    assert len(box.items) == min(waiting, 10)
+
+
+def test_commands_do_not_count_and_are_not_dropped() -> None:
+    box = Mailbox(settings=QueueSettings(cap=1, drop="old"))
+    box.put(item(0, command=True))
+    box.put(item(1))
+    assert [one.id for one in box.put(item(2))] == ["m1"]
+    assert [one.id for one in box.items] == ["m0", "m2"]

@@ -11,10 +11,10 @@ from agents.model.provider import BadPairing, ContextOverflow, ModelError, Model
 from agents.model.wire import INVALID
 from agents.repeats import RepeatGuard
 from agents.tools.approval import ApprovalRequest, Decision
-from agents.tools.framing import boundary_of, framed
+from agents.tools.framing import boundary_of, framed, sources_in
 from agents.tools.tool import Tool, ToolError, ToolOutput
 from agents.turn import ToolFinished, ToolStarted, Turn
-from sessions.messages import Assistant, Image, Message, StopReason, Text, ToolCall, ToolResult
+from sessions.messages import Assistant, Image, Message, StopReason, Text, ToolCall, ToolResult, User, text_of
 
 UNTRUSTED = "untrusted"
 
@@ -163,8 +163,11 @@ class Loop:
 
 
 def outside_of(said: Sequence[Message]) -> Iterator[str]:
-    """Where the content from outside came from that is among these messages."""
+    """Where the content from outside came from that is among these messages: in what tools have found, and
+    framed in or before what a person has said."""
     for message in said:
+        if isinstance(message, User):
+            yield from sources_in(f"{message.envelope}\n{text_of(message.parts)}")
         source = (message.details or {}).get(UNTRUSTED) if isinstance(message, ToolResult) else None
         if isinstance(source, str):
             yield source

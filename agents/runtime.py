@@ -27,7 +27,7 @@ from agents.recovery import go_on
 from agents.scene import ChosenModel, OnAnswer, Scene
 from agents.session_note import SessionNote
 from agents.settings import AgentSettings
-from agents.told import lacks_notes, last_said, last_turn, notice_of
+from agents.told import begun, lacks_notes, last_said, last_turn, notice_of
 from agents.tools.latest import Latest
 from agents.tools.tool import Tool
 from agents.turn import OnEvent, Turn
@@ -108,7 +108,7 @@ class AgentRuntime:
                 files = await conversation.record_and(said, partial(self._framing.files, turn))
             else:
                 start = last_said(conversation.said)
-                for source in outside_of(conversation.said[start:]):
+                for source in outside_of(conversation.said[begun(conversation.said) :]):
                     turn.taint.note(source)
                 if told := go_on(conversation.messages):
                     await conversation.append(told, turn.at)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from agents.daily import START_NOTES
 from sessions.entries import Compacted, CustomMessage, Entry, Said
-from sessions.messages import Message, User
+from sessions.messages import Assistant, Message, User
 
 NO_NOTES = CustomMessage(kind=START_NOTES, parts=(), display=False)
 """Recorded in a session that begins without notes: no model sees it."""
@@ -33,6 +33,18 @@ def last_turn(entries: Sequence[Entry]) -> int:
 def last_said(messages: Sequence[Message]) -> int:
     """Where the last message of a person stands among what was said; 0 when there is none."""
     return next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], User)), 0)
+
+
+def begun(messages: Sequence[Message]) -> int:
+    """Where the turn that is under way began: the first message of a person behind the last answer that ended
+    one; others may have joined it since."""
+    ends = (
+        at
+        for at in range(len(messages) - 1, -1, -1)
+        if isinstance(one := messages[at], Assistant) and not one.calls and one.stop != "aborted"
+    )
+    behind = next(ends, -1) + 1
+    return next((at for at in range(behind, len(messages)) if isinstance(messages[at], User)), len(messages))
 
 
 def notice_of(entries: Sequence[Entry]) -> str:

@@ -16,6 +16,7 @@ NOTICE = (
 
 _NAME = "outside"
 _MARKER = re.compile(r"<{2,}(?:/|endof|end)?outside|outside[0-9a-z]*>{2,}")
+_FRAME = re.compile(rf"^<<<{_NAME} [^\s:<>]+: ([^<>\r\n]*)>>>$", re.MULTILINE)
 _TOKEN = re.compile(r"<\|([^|<>\s]{1,40})\|>|\[(/?INST)\]|<<(/?SYS)>>", re.IGNORECASE)
 _HIDDEN = re.compile("[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069]")
 
@@ -51,6 +52,11 @@ def framed(text: str, source: str, *, boundary: str) -> str:
     name = re.sub(r"[<>\r\n]+", " ", _HIDDEN.sub("", source))[:200]
     inner = neutral(text).replace(boundary, "")
     return f"<<<{_NAME} {boundary}: {name}>>>\n{NOTICE}\n{inner}\n<<<end of {_NAME} {boundary}>>>"
+
+
+def sources_in(text: str) -> list[str]:
+    """Where the framed content in a text of ours came from; a frame that a person types counts as well."""
+    return _FRAME.findall(text)
 
 
 def neutral(text: str) -> str:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from agents.recovery import Left, go_on, left_of
+from agents.told import begun
 from sessions.entries import Entry, Said
 from sessions.messages import Assistant, Message, StopReason, Text, ToolCall, ToolResult, User
 
@@ -80,3 +81,11 @@ def test_a_model_that_was_cut_off_is_told_and_one_that_was_not_asked_is_not() ->
     told = go_on([user("hi"), answer("hal", "aborted")])
     assert told is not None
     assert "runs again" in "".join(part.text for part in told.parts if isinstance(part, Text))
+
+
+def test_a_turn_under_way_began_behind_the_last_answer_also_when_others_joined_it() -> None:
+    first: list[Message] = [user("hi", "m1"), answer("ho")]
+    assert begun([]) == 0
+    assert begun(first) == 2
+    assert begun([*first, user("and", "m2"), CALL, RESULT, user("joined", "m3"), CALL]) == 2
+    assert begun([user("hi", "m1"), CALL, RESULT, answer("hal", "aborted"), user("on", "m2")]) == 0

@@ -3,10 +3,13 @@
 from pathlib import Path
 
 from agents.settings import ToolsSettings
-from sessions.messages import Text, User
+from agents.tools.tool import ToolOutput
+from agents.turn import Turn
+from gateway.http.wiring import outside
+from sessions.messages import JsonObject, Text, User
 from tests.fakes.front import street
 from tests.fakes.house import house
-from tests.fakes.protocols import Calls, Says, call
+from tests.fakes.protocols import Calls, FakeTool, Hangs, Says, call
 
 FRAMED = "[outside] The parcel has come. [/outside]"
 
@@ -52,3 +55,25 @@ async def test_what_it_asks_for_needs_the_owners_word(tmp_path: Path) -> None:
         result = home.model.requests[-1].messages[-1]
         told = "".join(part.text for part in result.parts if isinstance(part, Text))
         assert "approv" in told.lower()
+
+
+class Asks(FakeTool):
+    """Remembers what had come in from outside."""
+
+    taints: list[tuple[str, ...]]
+
+    async def run(self, arguments: JsonObject, turn: Turn) -> ToolOutput:
+        self.taints = [turn.taint.sources]
+        return await super().run(arguments, turn)
+
+
+async def test_a_turn_that_was_told_of_it_stays_marked_over_a_kill(tmp_path: Path) -> None:
+    async with house(tmp_path, Hangs()) as home, street(home) as scene:
+        await scene.front.waking.wake(outside("wake", "The parcel has come.", "abc123"), False)
+        await scene.say("hi")
+        await home.model.hanging.wait()
+    asks, script = Asks(), (Calls((call("look"),)), Says("done"))
+    async with house(tmp_path, *script, extra_tools=[asks], first_session=2) as home, street(home) as scene:
+        await scene.quiet()
+        assert scene.channel.texts == ["done"]
+        assert asks.taints == [("webhook wake",)]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.tools.framing import NOTICE, boundary_of, framed, neutral
+from agents.tools.framing import NOTICE, boundary_of, framed, neutral, sources_in
 from tests.fakes.protocols import START
 
 MARK = "0123456789abcdef"
@@ -89,3 +89,11 @@ def test_every_result_has_a_boundary_of_its_own_and_always_the_same() -> None:
 
     assert one == boundary_of("s1", "c1", START)
     assert len({one, boundary_of("s1", "c2", START), boundary_of("s2", "c1", START)}) == 3
+
+
+def test_the_sources_of_frames_are_found_and_what_lies_inside_counts_for_nothing() -> None:
+    inner = framed("x", "inner", boundary="b1")
+    first, second = framed(inner, "webhook wake", boundary="b2"), framed("y", "a.txt: draft", boundary="b3")
+    text = f"before\n{first}\n{second}"
+    assert sources_in(text) == ["webhook wake", "a.txt: draft"]
+    assert sources_in("> <<<outside b4: quoted>>>") == []

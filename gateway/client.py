@@ -75,6 +75,10 @@ class GatewayClient:
             status=502,
         )
 
+    async def status(self) -> JsonObject:
+        """As GET /api/status. Raises Refused."""
+        return await self._ask("GET", "/api/status")
+
     async def models(self) -> JsonObject:
         """As `clawd models --json`, with what rests there now. Raises Refused."""
         return await self._ask("GET", "/api/models")

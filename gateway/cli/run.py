@@ -34,3 +34,17 @@ def run(
         raise typer.Exit(start(place.of(context), host=host, port=port))
     finally:
         gc.enable()
+
+
+@app.command()
+def status(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+) -> None:
+    """Tell how the running gateway is, and what of clawd.yaml it has applied or waits for a restart.
+
+    Exit code 1 when none runs, or when its clawd.yaml cannot be used.
+    """
+    from gateway.cli.gateway_status import status as report
+
+    report(place.of(context), as_json=as_json)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.running import PATIENCE, Running, running, until
+from tests.e2e.running import PATIENCE, Running, clawd, running, until
 from tests.fakes.model_script import Call, Say
 from tests.fakes.modelserver import ModelServer
 
@@ -125,6 +125,8 @@ async def test_a_broken_edit_changes_nothing_and_is_told_until_it_is_mended(tmp_
             assert (await _say(daemon, "hello"))["reply"] == "still here"
             assert "what held before goes on" in (await _say(daemon, "/status"))["reply"]
             assert "what held before goes on" in _log(daemon)
+            told = await asyncio.to_thread(clawd, daemon.home, "gateway", "status")
+            assert (told.returncode, "What held before goes on" in told.stdout) == (1, True)
 
             _in_place(file, json.dumps(good | {"agents": {"defaults": {"workspace": "/proc/no"}}}))
             impossible = await _until(daemon, lambda found: "put in place" in str(found["problem"]))
@@ -153,6 +155,9 @@ async def test_what_waits_for_a_restart_is_told_and_the_rest_holds(tmp_path: Pat
         )
 
         assert told["needs_restart"] == ["gateway.max_text_chars"]
+        shown = await asyncio.to_thread(clawd, daemon.home, "gateway", "status")
+        assert "changed, and needs a restart: gateway.max_text_chars" in shown.stdout
+        assert shown.returncode == 0
         assert "sessions.reset.idle_minutes" in told["applied"]
         card = (await _say(daemon, "/status"))["reply"]
         assert "waits for a restart: gateway.max_text_chars" in card

@@ -43,6 +43,19 @@ def test_a_secret_reaches_neither_screen_nor_file(tmp_path: Path, capsys: pytest
 
 
 @pytest.mark.usefixtures("clean")
+def test_a_secret_that_is_learned_later_is_kept_out_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secrets: list[str] = []
+    log.set_up(tmp_path, level="info", secrets=secrets)
+    secrets.append(SECRET)
+
+    logging.getLogger("clawd.test").info("the key %s is new", SECRET)
+
+    assert SECRET not in capsys.readouterr().err + (tmp_path / "clawd.log").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("clean")
 def test_less_than_the_level_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log.set_up(tmp_path, level="warning", secrets=())
 

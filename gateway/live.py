@@ -98,6 +98,7 @@ class LiveView:
                     logger.info("the live view ends: %s", error)
                     return
                 await self._pause(max(error.retry_after or 0, pace))
+                self._news.set()  # what was not shown still is to be
             except OSError as error:
                 logger.warning("the live view ends: %s", error)
                 return

@@ -106,6 +106,23 @@ async def test_a_server_that_answers_500_for_a_while(tmp_path: Path) -> None:
         await until(lambda: scene.channel.health.connected)
 
 
+async def test_a_server_that_asks_to_wait(tmp_path: Path) -> None:
+    """Neither the growing message nor its last form is sent before the time is up; it stands there once."""
+    slow = Hangs(after="It is a long ", then="story.")
+    async with clawd(tmp_path, slow) as scene:
+        asked = {"retry_after": 1}
+        scene.server.knobs.refuse("sendMessage", 429, "Too Many Requests: retry after 1", **asked)
+        scene.server.knobs.refuse(
+            "editMessageText", 429, "Too Many Requests: retry after 1", times=2, **asked
+        )
+        scene.world.say(ANNA, "tell me")
+        await until(lambda: bool(scene.texts()))
+        slow.gate.set()
+        await scene.answered("It is a long story.")
+        assert scene.server.count("sendMessage") == 2
+        assert scene.server.count("editMessageText") <= 4
+
+
 async def test_a_server_whose_answers_are_slow(tmp_path: Path) -> None:
     async with clawd(tmp_path, Says("Hello."), Says("Again.")) as scene:
         scene.server.knobs.slow |= {"getupdates": 0.2, "sendmessage": 0.3, "editmessagetext": 0.3}

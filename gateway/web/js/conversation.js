@@ -8,7 +8,7 @@ import { hear } from "./heard.js";
 import { replay } from "./history.js";
 import { parse } from "./keys.js";
 import { Turns } from "./turns.js";
-import { UserMessage } from "./usermessage.js";
+import { UserMessage, wordsOf } from "./usermessage.js";
 
 const ASKS_WHEN_BROKEN = 300;
 const ASKS_WHEN_JOINING = 30;
@@ -172,7 +172,7 @@ export class Conversation {
   async _arrived(message) {
     const told = message.uncertain ? await this._ask() : null;
     if (!told) return false;
-    const same = (one) => one.role === "user" && one.text === message.text;
+    const same = (one) => one.role === "user" && wordsOf(one.text).words === message.text;
     const sent = [...this.element.querySelectorAll(".user:not(.failed) .bubble")];
     return told.messages.filter(same).length > sent.filter((bubble) => bubble.textContent === message.text).length;
   }

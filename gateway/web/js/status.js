@@ -3,6 +3,7 @@
 import * as api from "./api.js";
 import { el, timeElement } from "./dom.js";
 
+const TROUBLE = { running: "in trouble", waiting: "is tried again" };
 const WELL = new Set(["running", "disabled"]);
 
 /** The sections for the panel; `again` fetches and shows them anew. */
@@ -50,7 +51,7 @@ function channelRows(accounts, again) {
     const well = WELL.has(one.state) && !one.error && !one.problems.length;
     const alive = one.alive_at ? el("p", { class: "muted small" }, "last sign of life: ", timeElement(one.alive_at)) : null;
     const can = one.enabled && one.state !== "absent";
-    return row(el("strong", {}, `${one.channel}/${one.account}${one.name ? ` (${one.name})` : ""}`), one.state, well,
+    return row(el("strong", {}, `${one.channel}/${one.account}${one.name ? ` (${one.name})` : ""}`), well ? one.state : TROUBLE[one.state] ?? one.state, well,
       ...[one.error, ...one.problems].map(note), alive,
       can && !well ? action("Start it again", () => api.restart(one.channel, one.account), again) : null);
   });

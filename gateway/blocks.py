@@ -129,6 +129,8 @@ class BlockView:
 
     def _whole(self) -> str:
         """The blocks that are beyond doubt, behind what was told; blank is none."""
+        if self._rounds:
+            return ""  # what was told is of an earlier round, which comes first
         if not self._text.startswith(self._said):
             if self._said.startswith(self._text):
                 return ""  # it may yet turn out to be the same

@@ -128,6 +128,21 @@ async def test_a_try_that_calls_a_tool_instead_is_told_too() -> None:
     assert (blocks[1].text, blocks[1].closes) == (f"{AGAIN}Let me look.", True)
 
 
+async def test_a_round_that_ends_while_a_pause_does_is_not_taken_for_another_try() -> None:
+    """The event loop was late: the tool and the next round came in the moment in which the pause was over."""
+    told = Told()
+    view = BlockView(traits=replace(QUICK, block_seconds=0), send=told.send, divides=Writer().divides)
+    task = asyncio.create_task(view.run())
+    view.hear(says(ONE + TWO))
+    await told.until(1)
+    for event in (LOOKS, says("It is blue."), LOOKS):
+        view.hear(event)
+    await told.until(3)
+    view.seal()
+    await task
+    assert [one.text.strip() for one in told.blocks] == [ONE.strip(), TWO, "It is blue."]
+
+
 async def test_a_secret_of_several_lines_is_not_torn() -> None:
     secret = "begin of a secret\n\nend of the secret"
     blocks = await seen(

@@ -237,7 +237,7 @@ function enter() {
 
 api.whenUnauthorized((why) => {
   token.forget();
-  login.ask(why, () => { $("app").hidden = false; if (!app.view) enter(); });
+  login.ask(why, () => { $("app").hidden = false; if (app.view) app.live.begin(); else enter(); });
 });
 window.addEventListener("hashchange", () => token.takeFromAddress() && location.reload());
 document.addEventListener("visibilitychange", () => { document.title = document.title.replace(/^● /, ""); });

@@ -41,9 +41,7 @@ def test_a_script_stays_small_and_reads_no_html(source: Path) -> None:
 
     assert text.startswith("// ")
     assert len(text.splitlines()) <= 300
-    assert not re.search(
-        r"innerHTML|outerHTML|insertAdjacentHTML|\beval\(|new Function", text
-    )
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|\beval\(|new Function", text)
 
 
 @pytest.mark.parametrize("sheet", sorted((WEB / "css").glob("*.css")), ids=lambda path: path.name)
@@ -64,3 +62,20 @@ def test_what_a_script_imports_is_there() -> None:
     for source in SOURCES:
         for name in re.findall(r"(?:from|import)\(?\s*\"(\.[^\"]+)\"", source.read_text(encoding="utf-8")):
             assert (source.parent / name).is_file(), f"{source.name} imports {name}"
+
+
+def test_what_the_page_needs_at_first_is_asked_for_at_once() -> None:
+    page = (WEB / "index.html").read_text(encoding="utf-8")
+    told = {(WEB / name).resolve() for name in re.findall(r'rel="modulepreload" href="/([^"]+)"', page)}
+
+    assert told | {WEB / "js" / "app.js"} == _needed(WEB / "js" / "app.js", set())
+
+
+def _needed(script: Path, found: set[Path]) -> set[Path]:
+    """What it imports at once, at any depth, and itself; what is imported later is not among it."""
+    if script not in found:
+        found.add(script)
+        text = script.read_text(encoding="utf-8")
+        for name in re.findall(r'^(?:import|export)\b[^;]*?"(\.[^"]+)";', text, re.MULTILINE):
+            _needed((script.parent / name).resolve(), found)
+    return found

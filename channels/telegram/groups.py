@@ -71,7 +71,10 @@ class Groups:
         except ChatMigrated as error:
             self.on_moved(chat, str(error.new_chat_id))
             return await self._look(str(error.new_chat_id), bot_id)
-        except (BadRequest, Forbidden) as error:
+        except BadRequest as error:
+            why = f"Telegram finds no such group ({error.message}): the bot is not in it, or the id is wrong"
+            self.evidence.group(chat, Rights(silent=True, problems=(why,)))
+        except Forbidden as error:
             self.evidence.group(chat, Rights(silent=True, problems=(str(send_error(error)),)))
         except TelegramError as error:
             logger.info("how the bot stands in a group could not be asked: %s", send_error(error))

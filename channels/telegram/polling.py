@@ -22,7 +22,8 @@ logger = logging.getLogger("clawd.telegram")
 
 
 class Polling:
-    """`line` is for getUpdates alone: only its answers count as a sign of life."""
+    """`line` is for getUpdates alone: only its answers count as a sign of life. The first one is not waited
+    for, so that the status soon has one."""
 
     def __init__(
         self,
@@ -45,7 +46,7 @@ class Polling:
         self._mark = Watermark(None)
         self._saved: int | None = None
         self._last_at, self._confirmed = clock(), False
-        self._heard = 0.0
+        self._heard, self._answered = 0.0, False
         self._refused: BaseException | None = None
 
     async def run(self) -> None:
@@ -68,7 +69,7 @@ class Polling:
         """One poll and what it brought, accepted. Raises TelegramError, TimeoutError, and what delivering
         raises."""
         updates = await self._line.within(self._timing.silence, self._ask)
-        self._heard = asyncio.get_running_loop().time()
+        self._heard, self._answered = asyncio.get_running_loop().time(), True
         self._evidence.alive(self._clock())
         self._confirmed = not updates
         for update in sorted(updates, key=lambda one: one.update_id):
@@ -83,7 +84,7 @@ class Polling:
             self._mark.restart()
         low = self._mark.low
         offset = None if low is None else low + 1
-        seconds = 0 if self._intake.busy else self._timing.poll
+        seconds = 0 if self._intake.busy or not self._answered else self._timing.poll
         return await bot.get_updates(offset=offset, timeout=seconds, allowed_updates=ALLOWED_UPDATES)
 
     async def _take(self, update: Update) -> None:

@@ -50,7 +50,7 @@ async def _rights(server: str, token: str, chat: str, bot_id: int, settings: Acc
             case {"ok": True, "result": dict(result)}:
                 found.append(result)
             case {"description": str(said)}:
-                why = f"Telegram says: {said}. The bot is not in it, or the id is wrong"
+                why = f"Telegram finds no such group ({said}): the bot is not in it, or the id is wrong"
                 return Rights(silent=True, problems=(why,))
             case _:
                 return Rights()

@@ -280,10 +280,10 @@ async def telegram_server(world: World | None = None) -> AsyncIterator[TelegramS
 async def _serve(port: int) -> None:
     server = TelegramServer(World())
     await server.up(port)
-    print(f"Telegram for one: {server.url}\ntoken: {TOKEN}\nIn clawd.yaml, and then `clawd gateway run`:")
-    print("channels: {telegram: {accounts: {default: {")
-    print(f'  token: "{TOKEN}", api_base_url: {server.url}, dm_policy: open, allow_from: ["*"]')
-    print("}}}}")
+    print(f"Telegram for one: open {server.url}, where you are Anna and Ben.\ntoken: {TOKEN}")
+    print(f"Then: clawd channels add telegram --api-base-url {server.url}")
+    print("      (give it the token, and send the code that it shows on the page)")
+    print("      clawd gateway run", flush=True)
     await asyncio.Event().wait()
 
 

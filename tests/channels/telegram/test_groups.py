@@ -93,7 +93,7 @@ async def test_a_group_that_telegram_does_not_know_is_told(tmp_path: Path) -> No
         channel = channel_of(server, tmp_path, settings={"groups": {"-1004711": {}}})
         async with running(channel, Gateway()):
             await until(told(channel, "-1004711"))
-            assert "the bot is not in the group, or the id is wrong" in channel.health.problems[0]
+            assert "the bot is not in it, or the id is wrong" in channel.health.problems[0]
 
 
 async def test_a_group_that_moved_is_found_under_its_new_id(tmp_path: Path) -> None:

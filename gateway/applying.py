@@ -59,13 +59,13 @@ class Applying:
     async def _apply(self, new: Config) -> None:
         site = self._members.site
         draft = await self._drafted(new)
-        site.models.change(new.models)
+        retire = site.models.change(new.models)
         site.media.change(new)
         gone = await self._members.take(draft)
         self._gateway.change(new.sessions)
         if self._frontage is not None:
             self._frontage.learn(new)
-        self._later(site.models.retire)
+        self._later(retire)
         self._later(draft.site.embedders.settle)
         for name in gone:
             self._later(partial(self._close, name), agent=name)

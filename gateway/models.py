@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -57,21 +57,23 @@ class Models:
         self._making = asyncio.Lock()
         self._told: set[str] = set()
 
-    def change(self, settings: ModelsSettings) -> None:
+    def change(self, settings: ModelsSettings) -> Callable[[], Awaitable[None]]:
         """Other settings hold from the next turn on. A model that was chosen before goes on with the address
-        and the keys that it was chosen with, until `retire`."""
+        and the keys that it was chosen with. What is given back closes those that it leaves behind: to be
+        called when no turn of before is left."""
         before, self._settings = self._settings, settings
         self._chosen = {}
         for name in {*before.providers, *settings.providers}:
             if _reached(name, before) != _reached(name, settings):
                 self._versions[name] = self._version(name) + 1
                 self._cooling.forget(name)
+        return partial(self._retire, dict(self._versions))
 
-    async def retire(self) -> None:
-        """Close what nobody is given any more; call it when no turn has it."""
-        gone = [place for place in self._made if place[1] != self._version(place[0])]
-        for place in gone:
-            await self._made.pop(place).aclose()
+    async def _retire(self, now: Mapping[str, int]) -> None:
+        """Close what is older than the versions of a certain time; later ones may be in use."""
+        for place in [place for place in self._made if place[1] < now.get(place[0], 0)]:
+            if (made := self._made.pop(place, None)) is not None:
+                await made.aclose()
 
     def status(self) -> list[ModelStatus]:
         """Every known or listed model, whether it can be used now or rests, until when, and why."""

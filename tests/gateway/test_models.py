@@ -224,14 +224,16 @@ async def test_another_key_asks_anew_and_the_old_one_is_closed_when_nobody_has_i
     assert same.window == 9_000
     assert models._cooling.last("one#1")
 
-    models.change(settings("key-two-0123456789"))
+    retire = models.change(settings("key-two-0123456789"))
     after = await models.choose(None)
     second = await after.links[0].open(0)
     assert second is not first
     assert await before.links[0].open(0) is first
     assert models._cooling.last("one#1") is None
 
-    await models.retire()
+    models.change(settings("key-three-0123456789"))
+    await retire()
+    await retire()
     assert await after.links[0].open(0) is second
     assert len(models._made) == 1
     assert "key-one" not in repr(before)

@@ -135,14 +135,26 @@ class Conversation:
 
 
 class Conversations:
-    """Open transcripts of one agent, the least recently used closed first; files are `<session-id>.jsonl`."""
+    """Open transcripts of one agent; files are `<session-id>.jsonl`.
+
+    At most `limit` stay open, and as many as make up `max_bytes` of files together: the least recently used
+    are closed first, those in use never.
+    """
 
     def __init__(
-        self, folder: Path, *, clock: Clock, limit: int, max_line_bytes: int, executor: Executor
+        self,
+        folder: Path,
+        *,
+        clock: Clock,
+        limit: int,
+        max_bytes: int,
+        max_line_bytes: int,
+        executor: Executor,
     ) -> None:
         self._folder = folder
         self._clock = clock
         self._limit = limit
+        self._max_bytes = max_bytes
         self._max_line_bytes = max_line_bytes
         self._executor = executor
         self._open: OrderedDict[str, Conversation] = OrderedDict()
@@ -168,9 +180,13 @@ class Conversations:
             self._close_idle()
 
     def _close_idle(self) -> None:
-        idle = [session for session in self._open if session not in self._busy]
-        for session in idle[: max(0, len(self._open) - self._limit)]:
-            self._open.pop(session).close()
+        held = sum(conversation.size for conversation in self._open.values())
+        for session in [session for session in self._open if session not in self._busy]:
+            if len(self._open) <= self._limit and held <= self._max_bytes:
+                return
+            conversation = self._open.pop(session)
+            held -= conversation.size
+            conversation.close()
 
     async def peek(self, session_id: str) -> list[Message]:
         """What was said in a session, without keeping it open; empty when it has no file."""
@@ -203,9 +219,9 @@ class Conversations:
         known = self._open.get(session_id)
         return known.spoken if known else None
 
-    def bound(self, *, limit: int, max_line_bytes: int) -> None:
-        """Other limits hold from now on; the second for those that are opened then."""
-        self._limit, self._max_line_bytes = limit, max_line_bytes
+    def bound(self, *, limit: int, max_bytes: int, max_line_bytes: int) -> None:
+        """Other limits hold from now on; the last for those that are opened then."""
+        self._limit, self._max_bytes, self._max_line_bytes = limit, max_bytes, max_line_bytes
         self._close_idle()
 
     def close(self) -> None:

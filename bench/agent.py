@@ -36,7 +36,7 @@ def agent(
     """`workspace` is there already; transcripts lie beside it."""
     settings = AgentSettings(id="main", cache_ttl=ttl)
     conversations = Conversations(
-        folder(workspace), clock=clock, limit=4, max_line_bytes=1 << 24, executor=executor
+        folder(workspace), clock=clock, limit=4, max_bytes=1 << 24, max_line_bytes=1 << 24, executor=executor
     )
     chosen = ChosenModel(
         provider=provider,

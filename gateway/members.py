@@ -105,7 +105,11 @@ class Members:
         self._hold(draft)
         sessions = draft.site.config.sessions
         for name, lasting in draft.lasting.items():
-            lasting.conversations.bound(limit=sessions.open_limit, max_line_bytes=sessions.max_line_bytes)
+            lasting.conversations.bound(
+                limit=sessions.open_limit,
+                max_bytes=sessions.open_mb << 20,
+                max_line_bytes=sessions.max_line_bytes,
+            )
             lasting.transcripts.max_line_bytes = sessions.max_line_bytes
             engine = draft.engines.get(name)
             if engine != lasting.engine:
@@ -189,6 +193,7 @@ def _lasting_of(site: Site, name: str) -> Lasting:
             site.home.transcripts(name),
             clock=site.clock,
             limit=site.config.sessions.open_limit,
+            max_bytes=site.config.sessions.open_mb << 20,
             max_line_bytes=site.config.sessions.max_line_bytes,
             executor=site.executor,
         ),

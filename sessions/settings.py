@@ -256,6 +256,10 @@ class SessionsSettings(Section):
     open_limit: PositiveInt = Field(
         64, description="conversations kept in memory, least recently used out first"
     )
+    open_mb: PositiveInt = Field(
+        32,
+        description="megabytes of transcripts kept in memory together; they take about twice as much of it",
+    )
     dm_scope: DmScope = Field(
         "main",
         description="direct chats. main: the owner's are one conversation; else apart by what it names",

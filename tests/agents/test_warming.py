@@ -143,7 +143,12 @@ async def talk(
                 return chosen
 
             conversations = Conversations(
-                folder / "sessions", clock=clock, limit=2, max_line_bytes=1 << 24, executor=executor
+                folder / "sessions",
+                clock=clock,
+                limit=2,
+                max_bytes=1 << 24,
+                max_line_bytes=1 << 24,
+                executor=executor,
             )
             runtime = AgentRuntime(
                 settings=AgentSettings(id="main", cache_ttl=ttl, thinking=thinking),

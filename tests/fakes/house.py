@@ -193,6 +193,7 @@ async def house(
                         home.transcripts(name),
                         clock=clock,
                         limit=open_limit,
+                        max_bytes=1 << 24,
                         max_line_bytes=1 << 20,
                         executor=executor,
                     ),

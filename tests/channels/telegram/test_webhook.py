@@ -15,7 +15,7 @@ from channels.telegram.channel import TelegramChannel
 from channels.telegram.webhook import MAX_BODY_BYTES
 from tests.channels.telegram.wired import Gateway, channel_of, running, until
 from tests.fakes.telegram import TelegramServer, telegram_server
-from tests.fakes.telegram_world import ANNA, GROUP, Json
+from tests.fakes.telegram_world import ANNA, GROUP, Json, World
 
 SECRET = "s3cret_of_ours"
 
@@ -116,6 +116,19 @@ async def test_what_telegram_tells_twice_is_delivered_once(tmp_path: Path) -> No
             for _ in range(2):
                 assert (await call(url, body)).status_code == 200
         assert gateway.texts == ["hello"]
+
+
+async def test_updates_that_arrive_in_disorder_are_all_taken(tmp_path: Path) -> None:
+    """Telegram calls on several connections: a lower number is no sign of a known update here."""
+    async with telegram_server() as server:
+        gateway = Gateway()
+        async with listening(server, tmp_path, gateway) as (_, url):
+            world = World()
+            for n in range(3):
+                world.say(ANNA, str(n))
+            for update in (world.updates[2], world.updates[0], world.updates[1], world.updates[0]):
+                assert (await call(url, json.dumps(update))).status_code == 200
+        assert gateway.texts == ["2", "0", "1"]
 
 
 async def test_an_update_that_cannot_be_read_is_not_asked_for_again(tmp_path: Path) -> None:

@@ -1,13 +1,20 @@
 """What commands about channels say, without any of them running."""
 
+import asyncio
+import io
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from rich.console import Console
 
 from channels.platforms import IntentsSettings
+from gateway.cli import channel_owner
+from gateway.cli.channel_asking import Bot, Person
 from gateway.cli.channel_discord import invitation, missing
 from gateway.cli.channel_gateway import ago, rows_of
 from gateway.cli.channel_platforms import platform_of
+from gateway.cli.channel_telegram import proves
 from gateway.cli.channel_writing import Entry, entered
 from gateway.views import Refused
 
@@ -59,6 +66,48 @@ def test_an_invitation_asks_for_what_is_needed_and_not_for_administrator() -> No
 )
 def test_a_token_is_known_by_its_shape(channel: str, token: str, *, good: bool) -> None:
     assert platform_of(channel).accepts(token) is good
+
+
+@pytest.mark.parametrize(
+    ("said", "good"),
+    [
+        ("K7QM2XPD", True),
+        ("/start K7QM2XPD", True),
+        ("/START k7qm2xpd", True),
+        (" k7qm 2xpd\n", True),
+        ("", False),
+        ("/start", False),
+        ("K7QM2XP", False),
+        ("K7QM2XPDA", False),
+        ("/stop K7QM2XPD", False),
+        ("K7QM2XPE", False),
+        ("the code is K7QM2XPD", False),
+        ("Ⓚ7QM2XPD\ud800", False),
+    ],
+)
+def test_only_the_whole_code_proves_an_owner(said: str, *, good: bool) -> None:
+    assert proves(said, "K7QM2XPD") is good
+
+
+def test_a_code_that_nobody_sends_makes_nobody_an_owner(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def nobody(server: str, token: str, code: str) -> Person:
+        return await asyncio.Event().wait()  # type: ignore[return-value]
+
+    monkeypatch.setattr(channel_owner, "MINUTES", 0)
+    said = io.StringIO()
+    platform = replace(platform_of("telegram"), claimant=nobody)
+    owner = channel_owner.owner_of(
+        Console(file=said),
+        platform,
+        Bot(id="1", name="@b", start="https://t.me/b?start="),
+        named=None,
+        known=[],
+        server="",
+        token="",
+        yes=False,
+    )
+    assert owner is None
+    assert "Nobody sent the code" in said.getvalue()
 
 
 def test_an_answer_that_is_no_list_is_refused() -> None:

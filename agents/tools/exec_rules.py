@@ -25,6 +25,9 @@ def nothing_remembered() -> Sequence[Remembered]:
     return ()
 
 
+MAX_WHY = 240
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """A command as a model asked for it: `command` for a shell, or `argv`. `env` names its variables."""
@@ -113,7 +116,7 @@ class ExecRules:
             ApprovalRequest(
                 tool="exec",
                 what=what,
-                why=why,
+                why=_line(why),
                 sender=turn.sender,
                 cwd=str(wanted.cwd),
                 env=wanted.env,
@@ -161,3 +164,9 @@ class ExecRules:
                 continue
             stamps[word] = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
         return stamps
+
+
+def _line(why: str) -> str:
+    """A reason in one line of moderate length: it may quote a command, which stands whole beside it."""
+    text = shown(" ".join(why.split()))
+    return text if len(text) <= MAX_WHY else f"{text[: MAX_WHY - 1]}…"

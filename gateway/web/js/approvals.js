@@ -124,11 +124,12 @@ export class Approvals {
       el("header", {},
         el("h2", {}, el("code", {}, one.tool), " needs your approval"),
         el("span", { class: "left", title: "Then it is denied", "data-ends": one.ends, "aria-hidden": "true" })),
-      el("p", {}, one.why),
-      el("pre", { tabindex: "0", "aria-label": "What would be done" }, one.what),
-      el("p", { class: "muted small" }, facts(one)),
+      el("div", { class: "matter" },
+        el("pre", { tabindex: "0", "aria-label": "What would be done" }, one.what),
+        el("p", {}, el("bdi", {}, one.why)),
+        el("p", { class: "muted small" }, facts(one)),
+        one.always ? el("p", { class: "muted small" }, el("bdi", {}, `Always: ${one.always}.`)) : null),
       el("div", { class: "choices" }, ...buttons),
-      one.always ? el("p", { class: "muted small" }, `Always: ${one.always}.`) : null,
       trouble);
     this._cards.set(one.id, card);
     return card;

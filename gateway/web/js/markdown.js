@@ -26,10 +26,15 @@ export function render(text, openCitation) {
   fragment.querySelectorAll("img").forEach(imageToLink);
   fragment.querySelectorAll("a").forEach((link) => safeLink(link, openCitation));
   linkCitations(fragment, openCitation);
-  fragment.querySelectorAll("p, li, ul, ol, blockquote, h1, h2, h3, h4, h5, h6, td, th").forEach((node) => { node.dir = "auto"; });
+  fragment.querySelectorAll("p, ul, ol, blockquote, h1, h2, h3, h4, h5, h6, td, th").forEach(ownDirection);
   fragment.querySelectorAll("pre").forEach(codeBlock);
   fragment.querySelectorAll("table").forEach(scrollable);
   return fragment;
+}
+
+/** A list goes by its own text as a whole, so that its signs stand where its lines begin. */
+function ownDirection(node) {
+  if (!node.parentElement?.closest("ul, ol, blockquote")) node.dir = "auto";
 }
 
 /** Answers cannot borrow the looks of the page itself. */

@@ -218,6 +218,19 @@ async def test_the_request_hides_no_character(tmp_path: Path) -> None:
     assert desk.asked[0].what == "echo a\\u202e\\u200b\\x1b[2K; id"
 
 
+async def test_a_reason_is_one_line_that_hides_nothing_and_the_command_stands_whole_beside_it(
+    tmp_path: Path,
+) -> None:
+    desk = Desk(tmp_path, mode={"owner": "ask"})
+    for words in (["touch", "a\u202eb\nc"], ["touch", "x" * 300]):
+        await desk.run({"argv": [*words]})
+    hidden, long = desk.asked
+
+    assert "a\\u202eb c" in hidden.why
+    assert (len(long.why), long.why[-1]) == (240, "…")
+    assert "x" * 300 in long.what
+
+
 async def test_what_is_too_long_to_be_read_is_not_asked(tmp_path: Path) -> None:
     desk = Desk(tmp_path, mode={"owner": "ask"})
 

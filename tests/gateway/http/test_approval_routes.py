@@ -18,11 +18,12 @@ from gateway.http.rules import HttpRules
 from gateway.http.wiring import ApprovalDesk, Wiring
 from gateway.webside import tell_approvals
 from tests.fakes.gateway import FakeGateway
+from tests.fakes.house import house
 from tests.fakes.httpserver import served
-from tests.fakes.protocols import START
+from tests.fakes.protocols import START, Says
 from tests.gateway.http.conftest import BASE, TOKEN
 from tests.gateway.http.test_connection import HELLO, asked, heard
-from tests.gateway.test_approvals import MAIN, TOUCH, Desk, desk
+from tests.gateway.test_approvals import ASKING, MAIN, RUN, TOUCH, Desk, desk
 
 
 @dataclass
@@ -203,3 +204,31 @@ async def test_what_was_decided_holds_although_the_chat_could_not_show_it(tmp_pa
         decision = await at.approvals.ask(MAIN, TOUCH, show=show)
 
     assert decision.kind == "once"
+
+
+async def test_a_turn_asks_over_the_socket_and_goes_on_when_the_page_approves(tmp_path: Path) -> None:
+    async with house(tmp_path, RUN, Says("done"), tools=ASKING) as home:
+        assert home.gateway.approvals is not None
+        home.gateway.ready = True
+        hub, held = Hub(), ApprovalDesk(approvals=home.gateway.approvals, clock=lambda: START)
+        tell_approvals(held, hub)
+        wiring = Wiring(hub=hub, approvals=held)
+        app = create_app(home.gateway, token=TOKEN, settings=HttpRules(), wiring=wiring)
+        headers = {"authorization": f"Bearer {TOKEN}"}
+        async with (
+            served(app) as port,
+            connect(f"ws://localhost:{port}/ws", proxy=None) as socket,
+            httpx.AsyncClient(base_url=f"http://localhost:{port}", headers=headers, timeout=60) as client,
+        ):
+            await socket.send(HELLO)
+            await heard(socket)
+            turn = asyncio.create_task(client.post("/api/chat", json={"text": "make it"}))
+            while (told := await heard(socket))["event"] != "approval.requested":
+                pass
+            one = told["payload"]
+            await client.post(f"/api/approvals/{one['id']}/approve")
+            answer = (await asyncio.wait_for(turn, 60)).json()
+        made = (home.workspace / "made").exists()
+
+    assert (one["session_key"], one["what"]) == ("agent:main:main", "touch made")
+    assert (answer["reply"], made) == ("done", True)

@@ -24,7 +24,8 @@ TokenFile = Annotated[
     ),
 ]
 Owner = Annotated[
-    str | None, typer.Option(metavar="ID", help="Your own id there; otherwise found from your first message.")
+    str | None,
+    typer.Option(metavar="ID", help="Your own id there; otherwise found out: a code, or who made the bot."),
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
 Server = Annotated[

@@ -6,23 +6,26 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from channels.message import Address, InboundMessage, Sender
 from gateway.build import Parts, built
 from gateway.config import Config
 from gateway.config.changes import changes
 from gateway.home import Home
 from gateway.reload import NotApplied
 from gateway.views import ChatReply, Refused
-from sessions.key import SessionKey
+from sessions.settings import SessionsSettings
+from tests.fakes.house import house
 from tests.fakes.model_script import Behaviour, Call, Calls, Say
 from tests.fakes.modelserver import ModelServer
+from tests.fakes.protocols import START, Says
 
 SECONDS = 60
-MAIN = SessionKey(agent="main", kind="main")
 
 
 def _config(server: ModelServer, **sections: object) -> Config:
@@ -186,16 +189,51 @@ async def test_the_prompt_stays_byte_for_byte_when_nothing_of_it_has_changed(tmp
         assert second["tools"] == first["tools"]
 
 
-async def test_sessions_end_by_the_new_rules(tmp_path: Path) -> None:
-    async with live(tmp_path) as one:
-        one.server.script += [Say("one"), Say("two")]
-        await one.say("hello")
-        before = one.parts.gateway.record(MAIN)
-        await one.change(sessions={"reset": {"idle_minutes": 1}})
+async def test_a_session_ends_by_the_rules_that_hold_now(tmp_path: Path) -> None:
+    async with house(tmp_path, Says("one"), Says("two"), Says("three")) as scene:
 
-        assert before is not None
-        assert one.parts.gateway.lifecycle.settings.reset.idle_minutes == 1
-        assert one.parts.gateway.record(MAIN) == before
+        async def session() -> str:
+            return (await scene.gateway.chat(agent=None, session=None, text="hello")).session_id
+
+        assert await session() == "session-1"
+        scene.clock.now += timedelta(minutes=5)
+        assert await session() == "session-1"
+
+        rules = {"reset": {"idle_minutes": 3, "daily_at": None}}
+        scene.gateway.change(SessionsSettings.model_validate(rules))
+        scene.clock.now += timedelta(minutes=5)
+        assert await session() == "session-2"
+
+
+async def test_a_binding_holds_for_the_next_message(tmp_path: Path) -> None:
+    telegram = {"telegram": {"accounts": {"default": {"dm_policy": "open", "allow_from": ["*"]}}}}
+    message = InboundMessage(
+        id="1",
+        address=Address(channel="telegram", account="default", chat="77", kind="direct"),
+        sender=Sender(id="77", name="Anna"),
+        text="hello",
+        at=START,
+        addressed=True,
+    )
+    async with live(tmp_path, channels=telegram) as one:
+        frontage = one.parts.frontage
+        assert frontage is not None
+        before = frontage.access.judge(message, command=False).key.agent
+        bound = {"bindings": [{"agent": "work", "channel": "telegram", "chat": "77"}]}
+        await one.change(channels=telegram, agents=_agents("main", "work") | bound)
+
+        assert (before, frontage.access.judge(message, command=False).key.agent) == ("main", "work")
+
+
+async def test_files_are_taken_by_the_limits_that_hold_now(tmp_path: Path) -> None:
+    async with live(tmp_path) as one:
+        frontage = one.parts.frontage
+        assert frontage is not None
+        assert await frontage.uploads.store("a.txt", "text/plain", b"x" * 1_500_000)
+        await one.change(gateway={"media": {"document_mb": 1}})
+
+        with pytest.raises(Refused, match="at most 1"):
+            await frontage.uploads.store("a.txt", "text/plain", b"x" * 1_500_000)
 
 
 async def test_a_memory_goes_on_with_other_settings_and_a_search_is_not_lost(tmp_path: Path) -> None:

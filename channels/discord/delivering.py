@@ -13,6 +13,7 @@ from discord import (
     File,
     ForumChannel,
     HTTPException,
+    Message,
     MessageReference,
     NotFound,
     PartialMessageable,
@@ -24,7 +25,7 @@ from channels.discord.answers import Answers, Waiting
 from channels.discord.errors import NO_ACCESS, UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, not_heard, send_error
 from channels.discord.permissions import missing_in
 from channels.discord.rooms import Rooms, number
-from channels.discord.sending import Call, check, is_too_long, to_wire, view_of
+from channels.discord.sending import LIVE, Call, check, is_too_long, to_wire, view_of
 from channels.discord.sent import Sent
 from channels.discord.status import Evidence
 from channels.discord.threads import thread_name
@@ -57,13 +58,17 @@ class Delivering:
         """The id of the message that holds the text, else of the first one. Raises SendError.
 
         A message of several requests that failed in the middle goes on from there when it is sent again.
+        Where nobody knows whether the live view's message arrived, it is changed into this one.
         """
-        calls = _calls(message)
+        live = message.key.endswith(LIVE)
+        calls = _calls(message, anew=not live and self.sent.was_live(message.key, message.part))
         done = self.sent.begun(message.key, message.part)
         for call in calls[len(done) :]:
             async with self._asking(message.address):
                 done.append(await self._put(call, message))
             self.sent.add(done[-1])
+        if live:
+            self.sent.is_live(message.key.removesuffix(LIVE), message.part)
         self.sent.ended(message.key, message.part)
         self._evidence.wrote(message.address.chat)
         return done[0]
@@ -146,7 +151,15 @@ class Delivering:
                 message_id=call.reply_to, channel_id=room.id, fail_if_not_exists=False
             )
         sent = await room.send(nonce=call.nonce, silent=message.silent, **told)
+        if sent.content.strip() != call.text.strip():
+            await self._change(sent, call)
         return str(sent.id)
+
+    async def _change(self, sent: Message, call: Call) -> None:
+        """Discord knew the nonce, and has shown something else under it."""
+        told = await self._told(call)
+        files, suppressed = told.pop("files", []), told.pop("suppress_embeds", False)
+        await sent.edit(attachments=files, suppress=suppressed, **told)
 
     async def _answer(self, waiting: Waiting, call: Call) -> str:
         """To a slash command: first in the place that was kept for it, then below."""
@@ -194,11 +207,11 @@ class Delivering:
         return refused
 
 
-def _calls(message: OutboundMessage) -> list[Call]:
+def _calls(message: OutboundMessage, *, anew: bool = False) -> list[Call]:
     """Raises SendError for what Discord would not take."""
     try:
         check(message)
-        calls = to_wire(message)
+        calls = to_wire(message, anew=anew)
     except ValueError as error:
         raise SendError(str(error)) from error
     if not calls:

@@ -14,6 +14,8 @@ from channels.message import Choice, OutboundFile, OutboundMessage
 MAX_TEXT = 2_000
 MAX_FILES = 10
 MAX_DATA_BYTES = 64
+LIVE = "~"
+"""What the key of a growing answer ends with."""
 _ROWS = _IN_A_ROW = 5
 _IN_A_LIST = 25
 _LABEL, _OPTION = 80, 100
@@ -31,9 +33,10 @@ class Call:
     reply_to: int | None = None
 
 
-def to_wire(message: OutboundMessage) -> list[Call]:
+def to_wire(message: OutboundMessage, *, anew: bool = False) -> list[Call]:
     """The requests of an answer in their order: the text with the first files, then the other files. Nothing
-    for an answer without text and files. Raises ValueError for what Discord would not take."""
+    for an answer without text and files. `anew`: beside the live view's message, not in its place. Raises
+    ValueError for what Discord would not take."""
     text = message.text if message.text.strip() else ""
     batches = list(_batches(message.files)) or [()]
     if not text and not message.files:
@@ -41,7 +44,7 @@ def to_wire(message: OutboundMessage) -> list[Call]:
     check(message)
     return [
         Call(
-            nonce=nonce_of(message.key, message.part, number),
+            nonce=nonce_of(message.key + ("!" if anew else ""), message.part, number),
             text=text if number == 0 else "",
             files=files,
             choices=message.choices if number == 0 else (),
@@ -70,7 +73,8 @@ def is_too_long(text: str) -> bool:
 
 
 def nonce_of(key: str, part: int, number: int) -> str:
-    """At most 25 characters, the same for the same part of an answer."""
+    """At most 25 characters, the same for the same part of an answer, and for its live view."""
+    key = key.removesuffix(LIVE)
     return hashlib.blake2b(f"{key}\0{part}\0{number}".encode(), digest_size=12).hexdigest()
 
 

@@ -12,6 +12,7 @@ class Sent:
     _messages: OrderedDict[str, None] = field(default_factory=OrderedDict)
     _begun: OrderedDict[tuple[str, int], list[str]] = field(default_factory=OrderedDict)
     _reactions: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    _live: OrderedDict[tuple[str, int], None] = field(default_factory=OrderedDict)
 
     def add(self, message_id: str) -> None:
         self._messages[message_id] = None
@@ -30,6 +31,15 @@ class Sent:
 
     def ended(self, key: str, part: int) -> None:
         self._begun.pop((key, part), None)
+
+    def is_live(self, key: str, part: int) -> None:
+        """The live view's message of this part stands in the chat, for certain."""
+        self._live[key, part] = None
+        if len(self._live) > self.most:
+            self._live.popitem(last=False)
+
+    def was_live(self, key: str, part: int) -> bool:
+        return (key, part) in self._live
 
     def reaction(self, message_id: str, emoji: str | None) -> str | None:
         """Our reaction to a message is now this one; which one it was before."""

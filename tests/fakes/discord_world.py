@@ -120,6 +120,7 @@ class World:
         if "guild_id" not in channel:
             return dict(message)
         who = int(message["author"]["id"])
+        roles = (BOT_ROLE,) if who == BOT_ID else roles
         return message | {"guild_id": channel["guild_id"], "member": self.member(who, roles)}
 
     def rewrite(self, message: Json, text: str) -> None:

@@ -216,6 +216,16 @@ async def test_an_album_follows_a_group_that_moved_and_leaves_a_topic_that_is_go
     assert len(server.world.from_bot(-1005)) == 2
 
 
+async def test_an_album_that_may_have_been_shown_before_says_so_under_its_first_picture(
+    server: TelegramServer, channel: TelegramChannel, tmp_path: Path
+) -> None:
+    await channel.send(answer(ANNA, "(possibly repeated)\n", files=some(tmp_path, "one", "two")))
+    assert [(one.file, one.text.strip()) for one in server.world.from_bot(ANNA)] == [
+        ("photo", "(possibly repeated)"),
+        ("photo", ""),
+    ]
+
+
 async def test_an_album_of_which_a_file_is_gone_is_a_refusal(
     server: TelegramServer, channel: TelegramChannel, tmp_path: Path
 ) -> None:

@@ -144,6 +144,7 @@ def _site(
             clock=system_clock,
             token=secrets.token_bytes,
             check=ledger.check,
+            charged=ledger.heard,
         ),
     )
 

@@ -10,11 +10,14 @@ from zoneinfo import ZoneInfo
 from agents.clock import Clock
 from agents.settings import ModelsSettings
 from gateway.budget import Budget
-from gateway.usage_report import UsageLine, line_from, line_json, line_of
+from gateway.media.hearing import Charge
+from gateway.usage_report import HEARD, UsageLine, line_from, line_json, line_of
 from sessions.journal import Journal
 from sessions.key import SessionKey
 from sessions.lines import BadLine
 from sessions.messages import Assistant, JsonObject
+
+VOICE = "(voice messages)"
 
 logger = logging.getLogger("clawd.usage")
 
@@ -65,8 +68,25 @@ class Ledger:
         left out."""
         if answer.stop in ("error", "aborted") and not answer.usage.total:
             return
-        line = line_of(answer, origin=origin, key=key, session_id=session_id)
-        if self._budget and line.usage.total:
+        self._take(line_of(answer, origin=origin, key=key, session_id=session_id))
+
+    def heard(self, charge: Charge) -> None:
+        """Take into account that a provider has written down a recording. It belongs to no session."""
+        self._take(
+            UsageLine(
+                at=self._clock(),
+                session=VOICE,
+                session_id="",
+                agent=VOICE,
+                model=charge.model,
+                origin=HEARD,
+                usage=charge.usage,
+                cost=charge.cost,
+            )
+        )
+
+    def _take(self, line: UsageLine) -> None:
+        if self._budget and line.charged:
             self._budget.add(line.at, line.cost)
         self._write(line_json(line), line.at)
 
@@ -119,7 +139,7 @@ def _catch_up(budget: Budget, folder: Path, now: datetime) -> None:
     today = now.astimezone(budget.zone).date()
     for stored in _stored(folder, since_of(today, budget.zone)):
         line = line_from(stored)
-        if line and line.usage.total and line.at.astimezone(budget.zone).date() == today:
+        if line and line.charged and line.at.astimezone(budget.zone).date() == today:
             budget.add(line.at, line.cost)
         match stored:
             case {"type": "warned", "at": str(at)} if _day(at, budget.zone) == today:

@@ -13,6 +13,8 @@ from sessions.message_codec import count_of
 from sessions.messages import Assistant, Json, JsonObject, Usage
 
 Group: TypeAlias = Literal["day", "session", "agent", "model", "origin"]
+HEARD = "transcription"
+"""The origin of what a provider has written down of a recording."""
 GROUPS: tuple[Group, ...] = get_args(Group)
 
 
@@ -30,11 +32,16 @@ class UsageLine:
     usage: Usage
     cost: float | None
 
+    @property
+    def charged(self) -> bool:
+        """Whether a provider asks money for it. Sound is paid by its length where no tokens are counted."""
+        return bool(self.usage.total) or self.origin == HEARD
+
 
 @dataclass(slots=True, kw_only=True)
 class UsageRow:
-    """A sum. `cost` is what is known to have been paid; `unpriced` answers, with tokens but without a known
-    price, are not in it."""
+    """A sum. `cost` is what is known to have been paid; `unpriced` answers, which are charged for at a
+    price that is not known, are not in it."""
 
     name: str
     answers: int = 0
@@ -63,7 +70,7 @@ class UsageRow:
         self.cache_write += usage.cache_write
         if line.cost is not None:
             self.cost += line.cost
-        elif usage.total:
+        elif line.charged:
             self.unpriced += 1
 
 

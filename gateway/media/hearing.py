@@ -8,11 +8,13 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agents.model.catalog import PLACEHOLDER_KEY, keys_of
+from agents.model.catalog import PLACEHOLDER_KEY, facts, keys_of
+from agents.model.prices import cost_of
 from agents.model.provider import ModelError
 from agents.settings import ModelsSettings, ProviderSettings
 from agents.tools.process import started
 from gateway.media.settings import PATH, TranscriptionSettings, listener_address
+from sessions.messages import Json, Usage
 
 if TYPE_CHECKING:
     import httpx
@@ -34,15 +36,31 @@ class NotHeard(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """What a provider has charged for: its tokens, where it counts them. `model` is provider/model, `cost` US
+    dollars, None when the price is unknown."""
+
+    model: str
+    usage: Usage
+    cost: float | None
+
+
+def _unpaid(_: Charge) -> None:
+    """Nobody keeps an account."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hearing:
     """`models` are the providers and `environ` the variables among which keys are looked up; `child_environ`
-    is what a program may see. `check` raises ModelError when no vendor may be asked now."""
+    is what a program may see. `check` raises ModelError when no vendor may be asked now, `charged` hears of
+    each answer that one has given."""
 
     settings: TranscriptionSettings
     models: ModelsSettings
     environ: Mapping[str, str]
     child_environ: Mapping[str, str]
     check: Callable[[], None] = lambda: None
+    charged: Callable[[Charge], None] = _unpaid
 
     @property
     def on(self) -> bool:
@@ -104,10 +122,23 @@ class Hearing:
             found = answer.json()
         except ValueError as error:
             raise _told(f"{name} gave no readable answer") from error
+        self.charged(self._charge(name, found))
         match found:
             case {"text": str(text)}:
                 return text
         raise _told(f"{name} gave an answer without a text")
+
+    def _charge(self, name: str, answer: Json) -> Charge:
+        """By the tokens or the length that the answer tells of, whichever has a known price."""
+        model, usage, cost, rate = self.settings.model, Usage(), None, self.settings.usd_per_minute
+        match answer:
+            case {"usage": {"input_tokens": int(heard), "output_tokens": int(said)}} if min(heard, said) >= 0:
+                usage = Usage(input=heard, output=said)
+                known = cost_of(usage, facts(name, model, self.models).price)
+                cost = known.total if known else None
+            case {"usage": {"seconds": int() | float() as seconds}} if rate is not None and seconds >= 0:
+                cost = seconds / 60 * rate
+        return Charge(model=f"{name}/{model}", usage=usage, cost=cost)
 
     async def _post(self, url: str, key: str, path: Path, mime: str) -> "httpx.Response":
         import httpx  # noqa: PLC0415

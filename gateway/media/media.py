@@ -12,7 +12,7 @@ from channels.message import Attachment, InboundMessage
 from channels.settings import ChannelsSettings
 from gateway.config import Config
 from gateway.media.documents import Documents
-from gateway.media.hearing import Hearing
+from gateway.media.hearing import Charge, Hearing
 from gateway.media.sending import Outgoing
 from gateway.media.settings import MediaSettings
 from gateway.media.store import Store
@@ -76,8 +76,10 @@ def media_of(
     clock: Clock,
     token: Callable[[int], bytes],
     check: Callable[[], None] = lambda: None,
+    charged: Callable[[Charge], None] = lambda _: None,
 ) -> Media:
-    """`folder` is that of all media; `token` gives so many random bytes."""
+    """`folder` is that of all media; `token` gives so many random bytes; `check` and `charged` are as those
+    of Hearing."""
     settings = config.gateway.media
     store = Store(folder, clock=clock, token=token)
     child_environ = environment(environ, ())
@@ -92,6 +94,7 @@ def media_of(
             environ=environ,
             child_environ=child_environ,
             check=check,
+            charged=charged,
         ),
         account_mb=limits,
         mark=lambda: token(8).hex(),

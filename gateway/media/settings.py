@@ -1,6 +1,14 @@
 """Settings of gateway.media: what is taken of the files that people send."""
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
 
 from agents.model.catalog import address, api_of
 from agents.settings import ModelsSettings, ProviderSettings
@@ -21,6 +29,9 @@ class TranscriptionSettings(BaseModel):
     )
     language: str | None = Field(
         None, pattern=r"^[a-z]{2,3}$", description="what is spoken, such as pt; null: found out by the model"
+    )
+    usd_per_minute: NonNegativeFloat | None = Field(
+        None, description="what the provider asks for a minute of sound; null: not known"
     )
     seconds: PositiveFloat = Field(120, description="a transcription that takes longer is given up")
 

@@ -212,6 +212,15 @@ def test_b56_a_thread_has_a_session_of_its_own(row: dict[str, str]) -> None:
     assert str(route(same, person(), KNOWN, routes()).key) == keys[0]
 
 
+def test_a_group_has_one_session_of_an_agent_through_whichever_of_its_accounts_it_is_spoken_to() -> None:
+    """Two bots of one agent in a group hold one conversation; bound to two agents, they hold two."""
+    first, second = group(), replace(group(), account="second")
+    both = routes()
+    assert route(first, person(), KNOWN, both).key == route(second, person(), KNOWN, both).key
+    apart = routes({"agent": "work", "channel": "telegram", "account": "second"})
+    assert route(first, person(), KNOWN, apart).agent != route(second, person(), KNOWN, apart).agent
+
+
 def test_a_group_that_moved_keeps_its_session_and_its_binding() -> None:
     found = route(group("-1009"), person(), KNOWN, routes({**WORK, "chat": "-100"}), {"-1009": "-100"})
 

@@ -14,7 +14,9 @@ import pytest
 from agents.model.provider import Overloaded
 from agents.settings import ModelsSettings
 from gateway.budget import Budget, BudgetSpent
+from gateway.media.hearing import Charge
 from gateway.usage import Ledger, since_of
+from gateway.usage_report import usage_report
 from gateway.views import Refused
 from sessions.key import SessionKey
 from sessions.messages import Assistant, Cost, StopReason, Text, Usage
@@ -70,6 +72,25 @@ def test_months_have_files_of_their_own_and_are_read_together(
     assert len(ledger.lines(since_of(date(2026, 6, 3), LISBON))) == 1
     assert (tmp_path / "usage-2026-05.jsonl").stat().st_mode & 0o777 == 0o600
     ledger.close()
+
+
+def test_a_transcription_is_a_line_and_one_of_unknown_price_says_so(
+    tmp_path: Path, executor: ThreadPoolExecutor
+) -> None:
+    ledger = opened(tmp_path, executor, FakeClock(), 10)
+    for cost in (0.009, None):
+        ledger.heard(Charge(model="openai/whisper-1", usage=Usage(), cost=cost))
+    settle(executor)
+
+    report = usage_report(ledger.lines(), by="origin", since=None, zone=LISBON)
+    (row,) = report.rows
+    assert (row.name, row.answers, row.cost, row.unpriced) == ("transcription", 2, 0.009, 1)
+    assert ledger.budget is not None
+    assert (ledger.budget.spent, ledger.budget.unpriced) == (0.009, 1)
+    ledger.close()
+    again = opened(tmp_path, executor, FakeClock(), 10)
+    assert again.budget is not None
+    assert (again.budget.spent, again.budget.unpriced) == (0.009, 1)
 
 
 def test_a_failed_append_is_a_warning_in_the_log(

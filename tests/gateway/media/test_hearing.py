@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from fastapi import FastAPI, Form, Response, UploadFile
 from agents.model.provider import ModelError
 from agents.settings import ModelsSettings
 from gateway.config import Config
-from gateway.media.hearing import Hearing, NotHeard
+from gateway.media.hearing import Charge, Hearing, NotHeard
 from gateway.media.settings import TranscriptionSettings
 from tests.fakes.files import OGG, transcriber
 from tests.fakes.httpserver import served
@@ -183,3 +184,52 @@ async def test_no_provider_is_asked_once_the_budget_is_spent(voice: Path) -> Non
         with pytest.raises(NotHeard, match="budget"):
             await listener.text_of(voice, "audio/ogg")
     assert ears.seen == []
+
+
+BY_LENGTH = '{"text": "x", "usage": {"type": "duration", "seconds": 90}}'
+BY_TOKENS = '{"text": "", "usage": {"type": "tokens", "input_tokens": 1000, "output_tokens": 100}}'
+PRICED = {
+    "whisper-1": {
+        "context_window": 16_000,
+        "max_output": 2_000,
+        "price": {"input": 2.0, "output": 10.0, "cache_read": 0, "cache_write": 0},
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("answer", "rate", "known", "tokens", "cost"),
+    [
+        (BY_LENGTH, 0.006, {}, 0, 0.009),
+        (BY_LENGTH, None, {}, 0, None),
+        (BY_TOKENS, 0.006, {}, 1_100, None),
+        (BY_TOKENS, None, PRICED, 1_100, 0.003),
+        ('{"text": "x"}', 0.006, PRICED, 0, None),
+        ('{"text": "x", "usage": {"seconds": -1}}', 0.006, {}, 0, None),
+        ('{"text": "x", "usage": {"input_tokens": -5, "output_tokens": 1}}', 0.006, PRICED, 0, None),
+    ],
+)
+async def test_what_a_provider_charges_is_told_as_far_as_it_is_known(
+    voice: Path, answer: str, rate: float | None, known: dict[str, object], tokens: int, cost: float | None
+) -> None:
+    charges: list[Charge] = []
+    async with served(Ears(answer).app) as port:
+        models = {"ears": {"base_url": f"http://127.0.0.1:{port}/v1", "models": known}}
+        listener = replace(
+            hearing(provider="ears", models=models, usd_per_minute=rate), charged=charges.append
+        )
+        with suppress(NotHeard):
+            await listener.text_of(voice, "audio/ogg")
+    (charge,) = charges
+    assert (charge.model, charge.usage.total) == ("ears/whisper-1", tokens)
+    assert charge.cost == (None if cost is None else pytest.approx(cost))
+
+
+async def test_who_refuses_charges_nothing(voice: Path) -> None:
+    charges: list[Charge] = []
+    async with served(Ears("{}", 429).app) as port:
+        models = {"ears": {"base_url": f"http://127.0.0.1:{port}/v1"}}
+        listener = replace(hearing(provider="ears", models=models), charged=charges.append)
+        with pytest.raises(NotHeard):
+            await listener.text_of(voice, "audio/ogg")
+    assert charges == []

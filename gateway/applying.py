@@ -57,18 +57,23 @@ class Applying:
             await close()
 
     async def _apply(self, new: Config) -> None:
-        site = self._members.site
         draft = await self._drafted(new)
-        retire = site.models.change(new.models)
-        site.media.change(new)
-        gone = await self._members.take(draft)
-        self._gateway.change(new.sessions)
-        if self._frontage is not None:
-            self._frontage.learn(new)
+        retire, gone = self._taken(draft, new)
+        await self._members.remember(draft)
         self._later(retire)
         self._later(draft.site.embedders.settle)
         for name in gone:
             self._later(partial(self._close, name), agent=name)
+
+    def _taken(self, draft: Draft, new: Config) -> tuple[Close, set[str]]:
+        """All at once: nobody sees one half of it."""
+        retire = draft.site.models.change(new.models)
+        draft.site.media.change(new)
+        gone = self._members.take(draft)
+        self._gateway.change(new.sessions)
+        if self._frontage is not None:
+            self._frontage.learn(new)
+        return retire, gone
 
     async def _drafted(self, new: Config) -> Draft:
         """All that can fail. Raises NotApplied."""

@@ -70,7 +70,7 @@ class Draft:
 class Members:
     """`site` is what all of them share, by the configuration that holds. With `write`, workspaces are made.
 
-    Whoever calls `take` lets nothing of it overlap with another call.
+    Whoever calls `drafted`, `take` and `remember` lets nothing come between.
     """
 
     def __init__(self, site: Site, *, write: bool) -> None:
@@ -99,23 +99,28 @@ class Members:
             await embedders.give_up()
             raise
 
-    async def take(self, draft: Draft) -> set[str]:
-        """From now on it is these; says who is there no more. What is open of those, `close` closes."""
+    def take(self, draft: Draft) -> set[str]:
+        """From now on it is these; says who is there no more. What is open of those, `close` closes; memories
+        are as they were until `remember`."""
         gone = self.roster.agents.keys() - draft.agents.keys()
         self._hold(draft)
         sessions = draft.site.config.sessions
-        for name, lasting in draft.lasting.items():
+        for lasting in draft.lasting.values():
             lasting.conversations.bound(
                 limit=sessions.open_limit,
                 max_bytes=sessions.open_mb << 20,
                 max_line_bytes=sessions.max_line_bytes,
             )
             lasting.transcripts.max_line_bytes = sessions.max_line_bytes
+        return {*gone}
+
+    async def remember(self, draft: Draft) -> None:
+        """Give memories the engines of a draft that was taken, where those are others."""
+        for name, lasting in draft.lasting.items():
             engine = draft.engines.get(name)
             if engine != lasting.engine:
                 lasting.engine = engine
                 await lasting.memory.change(index_of(draft.site, name, engine) if engine else None)
-        return {*gone}
 
     async def passed(self) -> None:
         """Until what was asked of memories before now is answered."""

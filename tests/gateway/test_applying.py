@@ -190,7 +190,7 @@ async def test_the_prompt_stays_byte_for_byte_when_nothing_of_it_has_changed(tmp
 
 
 async def test_a_session_ends_by_the_rules_that_hold_now(tmp_path: Path) -> None:
-    async with house(tmp_path, Says("one"), Says("two"), Says("three")) as scene:
+    async with house(tmp_path, *(Says("well") for _ in range(9))) as scene:
 
         async def session() -> str:
             return (await scene.gateway.chat(agent=None, session=None, text="hello")).session_id

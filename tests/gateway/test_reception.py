@@ -4,12 +4,14 @@ import asyncio
 import json
 from datetime import timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from agents.model.provider import ModelError
 from agents.settings import ToolsSettings
 from channels.message import Address, Attachment, Edited, Pressed, Reaction, Sender
+from gateway.budget import Budget
 from gateway.http.hub import Hub, News
 from sessions.messages import Text, User
 from tests.fakes.channel import FakeChannel
@@ -72,6 +74,18 @@ async def test_a_chosen_silence_shows_nothing(tmp_path: Path) -> None:
         assert scene.channel.texts == []
         assert scene.channel.sent == 0
         assert ends(tmp_path) == ["silent"]
+
+
+async def test_a_chosen_silence_takes_our_word_along_which_is_told_next_time(tmp_path: Path) -> None:
+    budget = Budget(limit=1, warn=0, zone=ZoneInfo("UTC"))
+    script = (Says("NO_REPLY"), Says("hello"))
+    async with house(tmp_path, *script, budget=budget) as home, street(home) as scene:
+        await scene.say("thanks")
+        await scene.quiet()
+        assert scene.channel.texts == []
+        await scene.say("hi")
+        await scene.quiet()
+        assert scene.channel.texts[0].startswith("hello\n\n⚠ ")
 
 
 async def test_silence_after_a_round_that_was_shown_takes_that_away(tmp_path: Path) -> None:

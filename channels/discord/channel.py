@@ -39,6 +39,7 @@ TRAITS = Traits(
     has_choices=True,
     edit_seconds=1.2,
     typing_seconds=8,
+    block_chars=1_500,
     soft_lines=17,
     max_file_bytes=10_000_000,
     album_files=MAX_FILES,

@@ -20,6 +20,7 @@ End: TypeAlias = Literal["answered", "silent", "failed", "stopped", "obeyed", "j
 another message, unread because too many waited, or too old after a long stop."""
 
 KEPT = timedelta(days=7)
+MOST_DONE = 5_000
 _SLACK = 2_000
 
 logger = logging.getLogger("clawd.inbox")
@@ -55,7 +56,8 @@ def _name(kind: type[Inbound], event: Inbound) -> str:
 
 class Inbox:
     """A journal of four kinds of lines: accepted, edited, begun, done. Calls block; run them off the event
-    loop. Thread-safe. What is done is remembered for a week, so that a platform may tell it again."""
+    loop. Thread-safe. What is done is remembered for a week, and of more than MOST_DONE the
+    newest, so that a platform may tell it again."""
 
     def __init__(self, journal: Journal, *, slack: int = _SLACK) -> None:
         self._journal = journal
@@ -173,6 +175,8 @@ class Inbox:
             case {"type": "done", "id": str(one), "at": str(at)}:
                 self._open.pop(one, None)
                 self._done[one] = datetime.fromisoformat(at)
+                if len(self._done) > MOST_DONE:
+                    del self._done[next(iter(self._done))]
 
 
 def _may_change(known: Accepted | None, event: Edited) -> bool:

@@ -14,6 +14,7 @@ from sessions.journal import Journal
 from sessions.messages import JsonObject
 
 KEPT = timedelta(days=7)
+MOST_DONE = 5_000
 _SLACK = 2_000
 
 logger = logging.getLogger("clawd.outbox")
@@ -23,7 +24,7 @@ class Outbox:
     """A journal of deliveries. Calls block; run them off the event loop. Thread-safe.
 
     A key is delivered once: adding it again changes nothing, also after it was done and over restarts.
-    What is done is remembered for a week.
+    What is done is remembered for a week, and of more than MOST_DONE the newest.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -198,6 +199,8 @@ class Outbox:
             case {"type": "done", "at": str(at)}:
                 self._known.pop(key, None)
                 self._done[key] = datetime.fromisoformat(at)
+                if len(self._done) > MOST_DONE:
+                    del self._done[next(iter(self._done))]
             case _ if key in self._known:
                 self._known[key] = _changed(self._known[key], line)
 

@@ -12,7 +12,8 @@ from hypothesis import given
 
 from channels.message import Edited, Inbound, Sender
 from gateway.events import EventCodec
-from gateway.inbox import KEPT, Inbox, event_id
+from gateway.inbox import KEPT, MOST_DONE, Inbox, event_id
+from sessions.codec import iso
 from sessions.journal import Journal
 from tests.gateway.strategies import AT, events, message
 
@@ -133,3 +134,22 @@ def test_an_edit_of_what_still_waits_survives(tmp_path: Path) -> None:
     with opened(tmp_path) as inbox:
         assert [one.event for one in inbox.waiting()] == [message(1, "hello")]
         assert inbox.accept(message(1, "helo"), AT) is None
+
+
+def test_no_more_ends_are_remembered_than_useful(tmp_path: Path) -> None:
+    """At the limit and above it, also over a restart: the oldest go first."""
+    lines = [
+        {"type": "done", "id": event_id(message(one)), "end": "answered", "at": iso(AT)}
+        for one in range(MOST_DONE)
+    ]
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    (tmp_path / "inbox.jsonl").write_text(text, encoding="utf-8")
+    with opened(tmp_path) as inbox:
+        assert inbox.accept(message(0), AT) is None, "so many are remembered"
+        new = inbox.accept(message(MOST_DONE), AT)
+        assert new is not None
+        inbox.done([new.id], "answered", AT)
+        assert inbox.accept(message(1), AT) is None
+        assert inbox.accept(message(0), AT) is not None
+    with opened(tmp_path) as inbox:
+        assert inbox.accept(message(MOST_DONE), AT) is None

@@ -11,7 +11,8 @@ from hypothesis import given
 
 from channels.message import Address
 from gateway.deliveries import Delivery, DeliveryCodec, Grown, Part
-from gateway.outbox import KEPT, Outbox
+from gateway.outbox import KEPT, MOST_DONE, Outbox
+from sessions.codec import iso
 from tests.gateway.strategies import AT, deliveries
 
 ADDRESS = Address(channel="telegram", account="default", chat="42", kind="direct")
@@ -143,3 +144,15 @@ def test_what_a_block_has_told_ends_with_its_round_and_begins_anew(tmp_path: Pat
         assert (known.said, known.in_blocks) == ("two", True)
         outbox.grow(live, Grown(said=" three", closes=True))
         assert outbox.get("k") == live
+
+
+def test_no_more_keys_are_remembered_than_useful(tmp_path: Path) -> None:
+    """At the limit and above it: the oldest go first."""
+    lines = [{"type": "done", "key": f"k{one}", "at": iso(AT)} for one in range(MOST_DONE)]
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    (tmp_path / "outbox.jsonl").write_text(text, encoding="utf-8")
+    with opened(tmp_path) as outbox:
+        assert outbox.knows("k0")
+        outbox.add(replace(TWO, key="new"))
+        outbox.done("new", AT)
+        assert (outbox.knows("k0"), outbox.knows("k1"), outbox.knows("new")) == (False, True, True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.clock import system_clock
-from tests.e2e.running import Running, running
+from tests.e2e.running import Running, clawd, running
 from tests.e2e.test_telegram import GROWING, PICTURE, models_asked
 from tests.fakes.discord import TOKEN, DiscordServer, discord_server
 from tests.fakes.discord_transcript import by_bot, transcript
@@ -195,3 +195,28 @@ async def test_a_stranger_is_answered_with_a_code_and_reaches_no_model(tmp_path:
         [told] = talk.texts(chat)
         assert "pairing approve" in told
         assert talk.models.served == 0
+
+
+async def test_the_status_tells_what_is_wrong_and_that_it_is_well_again(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+
+    async def told(*words: str, code: int) -> None:
+        """`clawd channels status` comes to say all of it."""
+        while True:
+            done = await asyncio.to_thread(clawd, home, "channels", "status")
+            if done.returncode == code and all(word in done.stdout for word in words):
+                print(done.stdout)  # noqa: T201 (for who looks)
+                return
+
+    async with asyncio.timeout(120), talking() as talk, talk.clawd(home):
+        await told("connected", code=0)
+        talk.world.lack("attach_files")
+        await told("connected", "the bot's role lacks Attach Files", code=0)
+        await talk.server.down()
+        await told("connecting", "Discord cannot be reached", code=1)
+        await talk.server.up()
+        await told("connected", code=0)
+        talk.server.knobs.resumable = False
+        talk.server.knobs.close_with = 4011
+        await talk.server.drop()
+        await told("failed", "so many servers that Discord wants several connections", code=1)

@@ -340,3 +340,20 @@ async def test_a_call_that_follows_finds_the_memory_that_is_there_now(tmp_path: 
             await one.change(memory={"search": {"provider": "none"}, "chunking": {"tokens": 99}})
 
         assert [call.is_error for call in (await turn).calls] == [False, False, False]
+
+
+async def test_a_request_that_waits_for_the_owner_goes_on_waiting(tmp_path: Path) -> None:
+    asks = _agents("main", tools={"exec": {"mode": {"owner": "ask"}}})
+    async with live(tmp_path, agents=asks) as one:
+        gateway = one.parts.gateway
+        assert gateway.approvals is not None
+        one.server.script += [Call("exec", {"command": "echo $((40 + 2))"}), Say("end")]
+        turn = asyncio.create_task(gateway.chat(agent=None, session=None, text="add"))
+        await until(lambda: bool(gateway.approvals and gateway.approvals.pending()))
+
+        await one.change(agents=asks | {"list": [{"id": "main"}, {"id": "work"}]})
+        (waiting,) = gateway.approvals.pending()
+        assert "Approved" in await one.say(f"/approve {waiting.id}")
+
+        assert [call.is_error for call in (await turn).calls] == [False]
+        assert "42" in one.server.requests[-1].body.decode()

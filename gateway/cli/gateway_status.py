@@ -38,7 +38,8 @@ def lines(found: JsonObject) -> list[str]:
         case {"waiting": int(waits), "dead": int(dead)}:
             told.append(f"outbox: {waits} on their way, {dead} given up")
     if applied:
-        told.append(f"changed while it ran ({config.get('reloaded_at')}): {applied}")
+        at = str(config.get("reloaded_at")).partition(".")[0].replace("T", " ")
+        told.append(f"changed while it ran ({at} UTC): {applied}")
     if waiting:
         told.append(f"changed, and needs a restart: {waiting}")
     if notice := config.get("notice"):

@@ -19,7 +19,7 @@ def test_a_gateway_whose_file_is_as_at_the_start_has_little_to_say() -> None:
 
 def test_everything_that_there_is_to_say_is_said() -> None:
     config: JsonObject = {
-        "reloaded_at": "2026-05-01T09:00:00+00:00",
+        "reloaded_at": "2026-05-01T09:00:00.123456+00:00",
         "applied": ["agents.list"],
         "needs_restart": ["gateway.port"],
         "problem": "clawd.yaml has a problem",
@@ -32,7 +32,7 @@ def test_everything_that_there_is_to_say_is_said() -> None:
         "clawd 1.2.3: starting, 2 turns",
         "agents: main, work",
         "outbox: 1 on their way, 0 given up",
-        "changed while it ran (2026-05-01T09:00:00+00:00): agents.list",
+        "changed while it ran (2026-05-01 09:00:00 UTC): agents.list",
         "changed, and needs a restart: gateway.port",
         "⚠ it started with the last good one",
         "⚠ What held before goes on; clawd.yaml cannot be used: clawd.yaml has a problem",

@@ -13,6 +13,7 @@ from tests.e2e.running import PATIENCE, Running, clawd, running, until
 from tests.fakes.model_script import Call, Say
 from tests.fakes.modelserver import ModelServer
 
+pytestmark = pytest.mark.slow
 WAIT = "touch begun; until [ -e go ]; do sleep 0.05; done"
 
 

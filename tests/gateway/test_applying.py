@@ -295,6 +295,7 @@ async def test_what_cannot_be_made_leaves_everything_as_it_was(tmp_path: Path) -
         assert one.parts.gateway.agents() == ["main"]
 
 
+@pytest.mark.slow
 async def test_two_hundred_changes_leave_nothing_behind(tmp_path: Path) -> None:
     def open_files() -> int:
         return sum(1 for _ in Path("/proc/self/fd").iterdir())

@@ -21,7 +21,7 @@ from gateway.http.app import create_app
 from gateway.http.hub import Hub
 from gateway.reload import Reload
 from gateway.restart import EXIT_RESTART, Restart
-from gateway.watching import watched
+from gateway.watching import stamp, watched
 from gateway.webside import rules_of, wiring_of
 
 logger = logging.getLogger("clawd.serve")
@@ -164,8 +164,9 @@ async def _keep_channels(parts: Parts, server: Server) -> None:
 
 
 async def _follow(reload: Reload | None, home: Home, config: Config) -> None:
-    """The start was good; from now on the file is watched."""
-    if reload is not None and reload.good is not None and not reload.notice:
+    """The start was good; from now on the file is watched. One that was edited meanwhile is not known yet."""
+    same = reload is not None and reload.seen in (None, stamp(home.config_file))
+    if same and reload is not None and reload.good is not None and not reload.notice:
         await asyncio.to_thread(reload.good.keep)
     if reload is not None and config.gateway.reload:
         await reload.run(watched(home.config_file, known=reload.seen))

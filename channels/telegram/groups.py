@@ -69,8 +69,11 @@ class Groups:
         try:
             self.evidence.group(chat, await self._rights(chat, bot_id))
         except ChatMigrated as error:
-            self.on_moved(chat, str(error.new_chat_id))
-            return await self._look(str(error.new_chat_id), bot_id)
+            new = str(error.new_chat_id)
+            self.on_moved(chat, new)
+            known = await self._look(new, bot_id)
+            self.evidence.same_group(chat, new)
+            return known
         except BadRequest as error:
             why = f"Telegram finds no such group ({error.message}): the bot is not in it, or the id is wrong"
             self.evidence.group(chat, Rights(silent=True, problems=(why,)))

@@ -1,7 +1,7 @@
 """What a Telegram channel knows of itself, from evidence."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, TypeAlias, TypeVar
 
@@ -81,6 +81,11 @@ class Evidence:
     def group(self, chat: str, rights: Rights) -> None:
         """How the bot stands in a group."""
         _put(self._groups, chat, rights)
+
+    def same_group(self, old: str, new: str) -> None:
+        """The settings know it under its old id; what it lacks is told once, under the new one."""
+        if new in self._groups:
+            self.group(old, replace(self._groups[new], problems=()))
 
     def topic_closed(self, chat: str, thread: str) -> None:
         _put(self._closed, (chat, thread), None)

@@ -113,6 +113,17 @@ async def test_a_group_that_moved_is_found_under_its_new_id(tmp_path: Path) -> N
         assert [one.text for one in server.world.from_bot(-1005)] == ["hello"]
 
 
+async def test_an_admin_of_a_group_that_moved_is_one_under_its_old_id_too(tmp_path: Path) -> None:
+    async with telegram_server() as server:
+        server.world.bot["can_read_all_group_messages"] = False
+        server.world.upgrade(GROUP, -1005)
+        server.world.chats[-1005].bot = "administrator"
+        channel = channel_of(server, tmp_path, settings={"groups": {str(GROUP): {}}})
+        async with running(channel, Gateway()):
+            await until(lambda: len(channel._evidence._groups) == 2 and channel.health.connected)
+            assert channel.health.problems == ()
+
+
 @pytest.mark.parametrize(("standing", "told_of"), [("member", True), ("administrator", False)])
 async def test_an_admin_reads_all_whatever_its_privacy_mode(
     tmp_path: Path, standing: str, told_of: bool

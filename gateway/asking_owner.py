@@ -1,12 +1,12 @@
 """Asking the owner in a chat: a message with buttons, in the place where the turn runs."""
 
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 
 from agents.clock import Clock
-from agents.tools.approval import Approve, nobody_to_ask
+from agents.tools.approval import ApprovalRequest, Approve, Decision, nobody_to_ask
 from channels.channel import Channel
 from gateway.approvals import Approvals, Pending, posted
+from gateway.envelope import label_of
 from gateway.mailbox import Item
 from gateway.postman import Postman
 from gateway.writing import Writer
@@ -30,4 +30,9 @@ class AskedInChat:
             parts = self.writer.parts(pending.text, channel.traits)
             await self.postman.post(posted(pending, item.message.address, at=self.clock(), parts=parts))
 
-        return partial(self.approvals.ask, key, show=show)
+        ask, sender = self.approvals.ask, item.message.sender
+
+        async def named(request: ApprovalRequest) -> Decision:
+            return await ask(key, replace(request, sender=label_of(sender.name, sender.id)), show=show)
+
+        return named

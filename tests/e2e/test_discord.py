@@ -159,6 +159,7 @@ async def test_a_command_runs_once_its_button_is_pressed(tmp_path: Path) -> None
             world.say(talk.dm, "paint the gate")
             await world.until(lambda: any(one["components"] for one in by_bot(world, talk.dm)), 60)
             [asked] = [one for one in by_bot(world, talk.dm) if one["components"]]
+            assert "asked by Anna (id 101)" in asked["content"]
             kept = world.press(asked, asked["components"][0]["components"][0]["custom_id"])
             await talk.answered("The gate is blue.")
             assert kept["ack"] is not None

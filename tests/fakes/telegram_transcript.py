@@ -7,7 +7,8 @@ def transcript(world: World) -> str:
     """Chat by chat, from top to bottom."""
     told: list[str] = []
     for number, chat in world.chats.items():
-        for thread, topic in [*chat.topics.items()] or [(None, "")]:
+        topics: list[tuple[int | None, str]] = [*chat.topics.items()]
+        for thread, topic in topics or [(None, "")]:
             lines = [line_of(one, world, number) for one in world.screen(number, thread)]
             if lines:
                 told += ["", f"## {chat.title}{f' / {topic}' if topic else ''}", *lines]

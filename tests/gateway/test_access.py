@@ -186,7 +186,7 @@ def test_what_is_not_for_us_is_told_with_the_next_message(house: House) -> None:
 
 
 def test_a_thread_that_begins_under_a_message_knows_what_was_said_above_it(house: House) -> None:
-    guilds = {"400": {}}
+    guilds: dict[str, object] = {"400": {}}
     discord = {"discord": {"accounts": {"default": {"allow_from": [5], "guilds": guilds}}}}
     door = house.door({}, **discord)
     channel = group("500", channel="discord", space="400")

@@ -3,6 +3,8 @@
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.running import running, until
 from tests.e2e.test_telegram import answered, config
 from tests.fakes.model_script import Call, Hang, Say
@@ -10,6 +12,7 @@ from tests.fakes.modelserver import ModelServer
 from tests.fakes.telegram import telegram_server
 from tests.fakes.telegram_world import ANNA
 
+pytestmark = pytest.mark.slow
 LONG = "\n\n".join(f"Paragraph {number} of a long answer. " + "word " * 60 for number in range(9))
 
 

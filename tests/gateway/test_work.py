@@ -5,6 +5,8 @@ import gc
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from channels.message import Sender
 from gateway.mailbox import Item
 from tests.fakes.front import ADDRESS, steering, street
@@ -15,6 +17,7 @@ from tests.gateway.strategies import message
 MANY = 10_000
 
 
+@pytest.mark.slow
 async def test_ten_thousand_idle_sessions_leave_nothing_behind(tmp_path: Path) -> None:
     """Each goes through its session's queue and lane; that all have had their end, the inbox knows."""
     async with house(tmp_path) as home, street(home) as scene:

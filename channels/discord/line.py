@@ -29,6 +29,7 @@ from discord import (
 from discord.abc import GuildChannel
 from discord.gateway import DiscordWebSocket, ReconnectWebSocket
 from discord.http import Route
+from discord.utils import MISSING
 from yarl import URL
 
 from channels.channel import ChannelFailed
@@ -86,6 +87,8 @@ class Line(Client):
             allowed_mentions=AllowedMentions.none(),
             http_trace=self._tracing(),
         )
+        self._request = self.http.request
+        self.http.request = self._unlimited  # type: ignore[method-assign]
         self._settings = settings
         self._account = account
         self._ears = ears
@@ -95,6 +98,16 @@ class Line(Client):
         self._jitter = jitter
         self._rights = Rights(settings, evidence)
         self._let_in = False
+
+    async def _unlimited(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 (the library's)
+        """A request of the library. One that is given up while it waits for the end of a limit on the whole
+        bot would leave all others waiting for that end."""
+        try:
+            return await self._request(*args, **kwargs)
+        except asyncio.CancelledError:
+            if (over := self.http._global_over) is not MISSING:  # noqa: SLF001 (there is no other way)
+                over.set()
+            raise
 
     async def listen(self, gateway: str) -> None:
         """Until cancelled. Raises ChannelFailed when Discord will not have us."""

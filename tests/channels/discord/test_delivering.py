@@ -44,6 +44,22 @@ async def test_an_answer_that_was_lost_may_be_sent_again(tmp_path: Path) -> None
         assert [m["content"] for m in one.world.messages[GENERAL].values()] == ["hello"]
 
 
+async def test_a_request_that_is_given_up_during_a_global_limit_holds_nobody_back(tmp_path: Path) -> None:
+    async with live(tmp_path) as one:
+        knobs = one.server.knobs
+        knobs.refuse("POST /channels/500/messages", 429, 0, "Slow down.", retry_after=20, **{"global": True})
+        first = asyncio.create_task(one.channel.send(answer(text="given up", key="a")))
+        await until(lambda: not knobs.refusals["POST /channels/500/messages"])
+        second = asyncio.create_task(one.channel.send(answer(text="goes on", key="b")))
+        await asyncio.sleep(0.1)
+        first.cancel()
+
+        async with asyncio.timeout(15):
+            await second
+
+        assert [m["content"] for m in one.world.messages[GENERAL].values()] == ["goes on"]
+
+
 async def test_a_message_that_is_answered_may_be_gone(tmp_path: Path) -> None:
     async with live(tmp_path) as one:
         number = await one.channel.send(answer(reply_to="123456"))

@@ -25,6 +25,7 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
 
 Chat: TypeAlias = tuple[str, str, str]
 OnGivenUp: TypeAlias = Callable[[Delivery, str], Awaitable[None]]
+OnArrived: TypeAlias = Callable[[Delivery], None]
 T = TypeVar("T")
 
 logger = logging.getLogger("clawd.outbox")
@@ -48,14 +49,7 @@ class Postman:
     """What is not sent stands in the outbox, and `replay` takes it up again; what is given up stays listed
     there as a dead letter."""
 
-    def __init__(
-        self,
-        *,
-        outbox: Outbox,
-        executor: Executor,
-        clock: Clock,
-        pace: Pace,
-    ) -> None:
+    def __init__(self, *, outbox: Outbox, executor: Executor, clock: Clock, pace: Pace) -> None:
         self._outbox = outbox
         self._executor = executor
         self._clock = clock
@@ -65,10 +59,15 @@ class Postman:
         self._workers: dict[Chat, asyncio.Task[None]] = {}
         self._came = asyncio.Event()
         self._gave_up: OnGivenUp = _unheard
+        self._watched: dict[str, OnArrived] = {}
 
     def listen(self, gave_up: OnGivenUp) -> None:
         """From now on that hears of each delivery that becomes a dead letter, and why."""
         self._gave_up = gave_up
+
+    def watch(self, key: str, arrived: OnArrived) -> None:
+        """That hears once of the delivery of that key: when all of it has arrived, if it ever does."""
+        self._watched[key] = arrived
 
     def attach(self, channel: Channel) -> None:
         """From now on this account can send."""
@@ -167,7 +166,10 @@ class Postman:
             if delivery.state != "live":
                 await self._tidy(delivery)
                 await self._journal(lambda: self._outbox.done(key, self._clock()))
+                if arrived := self._watched.pop(key, None):
+                    arrived(delivery)
         except _GivenUp as error:
+            self._watched.pop(key, None)
             await self._give_up(delivery, str(error))
         except OSError as error:
             logger.critical("the outbox cannot be written (%s); this answer is sent after a restart", error)

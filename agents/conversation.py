@@ -18,6 +18,9 @@ from sessions.messages import Message
 from sessions.plan import PruningPlan
 from sessions.transcript import BrokenTranscript, Transcript
 
+LEAST = 4
+"""Conversations that stay open however long they are: to read one again for each turn would be felt."""
+
 T = TypeVar("T")
 
 
@@ -137,8 +140,8 @@ class Conversation:
 class Conversations:
     """Open transcripts of one agent; files are `<session-id>.jsonl`.
 
-    At most `limit` stay open, and as many as make up `max_bytes` of files together: the least recently used
-    are closed first, those in use never.
+    At most `limit` stay open, and beyond LEAST as many as make up `max_bytes` of files together: the least
+    recently used are closed first, those in use never.
     """
 
     def __init__(
@@ -182,7 +185,8 @@ class Conversations:
     def _close_idle(self) -> None:
         held = sum(conversation.size for conversation in self._open.values())
         for session in [session for session in self._open if session not in self._busy]:
-            if len(self._open) <= self._limit and held <= self._max_bytes:
+            room = held <= self._max_bytes or len(self._open) <= LEAST
+            if room and len(self._open) <= self._limit:
                 return
             conversation = self._open.pop(session)
             held -= conversation.size

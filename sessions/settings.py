@@ -257,8 +257,8 @@ class SessionsSettings(Section):
         64, description="conversations kept in memory, least recently used out first"
     )
     open_mb: PositiveInt = Field(
-        32,
-        description="megabytes of transcripts kept in memory together; they take about twice as much of it",
+        8,
+        description="megabytes of transcripts kept in memory (the newest 4 always); they take thrice as much",
     )
     dm_scope: DmScope = Field(
         "main",

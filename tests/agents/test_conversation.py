@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.conversation import Conversations, in_thread
+from agents.conversation import LEAST, Conversations, in_thread
 from sessions.messages import Text, User
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -90,11 +90,11 @@ async def test_together_they_take_so_much_room_and_no_more(
     tmp_path: Path, executor: ThreadPoolExecutor, room: int, first: bool
 ) -> None:
     held = conversations(tmp_path, executor)
-    sizes = [await fill(held, session, 1_000) for session in "ab"]
+    sizes = [await fill(held, session, 1_000) for session in "abcde"]
 
     held.bound(limit=8, max_bytes=sum(sizes) + room, max_line_bytes=1 << 20)
 
-    assert (is_open(held, "a"), is_open(held, "b")) == (first, True)
+    assert [is_open(held, session) for session in "abcde"] == [first, True, True, True, True]
     held.close()
 
 
@@ -104,16 +104,30 @@ async def test_what_is_in_use_stays_open_whatever_its_size(
     held = conversations(tmp_path, executor, max_bytes=1)
 
     async with held.use("a", cwd=Path("/")):
-        await fill(held, "b", 10)
-        assert (is_open(held, "a"), is_open(held, "b")) == (True, False)
-    assert not is_open(held, "a")
+        for session in "bcde":
+            await fill(held, session, 10)
+        assert [is_open(held, session) for session in "abcde"] == [True, False, True, True, True]
+    await fill(held, "f", 10)
+    assert [is_open(held, session) for session in "acdef"] == [False, True, True, True, True]
+    held.close()
+
+
+async def test_a_few_stay_open_whatever_their_size(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+    held = conversations(tmp_path, executor, max_bytes=1)
+
+    for number in range(LEAST + 1):
+        await fill(held, str(number), 1_000)
+
+    assert [is_open(held, str(number)) for number in range(LEAST + 1)] == [False, *[True] * LEAST]
+    held.close()
 
 
 async def test_a_conversation_that_was_closed_goes_on_where_it_was(
     tmp_path: Path, executor: ThreadPoolExecutor
 ) -> None:
-    held = conversations(tmp_path, executor, max_bytes=1)
-    for _ in range(3):
-        await fill(held, "a", 10)
+    held = conversations(tmp_path, executor, limit=1)
+    for session in "abaca":
+        await fill(held, session, 10)
 
     assert len(await held.peek("a")) == 3
+    held.close()

@@ -23,7 +23,7 @@ def well(scene: Town) -> bool:
 @pytest.mark.parametrize("resumable", [True, False])
 async def test_two_minutes_without_a_connection(tmp_path: Path, resumable: bool) -> None:
     """Resumed, or begun anew: what was written meanwhile is answered, and so is what was being answered."""
-    async with town(tmp_path) as one:
+    async with town(tmp_path, timing=replace(FAST, guilds=3)) as one:
         chat = one.world.dm(ANNA)
         one.world.say(chat, "q1")
         await one.answered(chat, 1)

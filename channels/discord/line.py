@@ -160,6 +160,11 @@ class Line(Client):
     async def on_ready(self) -> None:
         await self._ears.ready(self)
 
+    async def on_guild_available(self, _: Guild) -> None:
+        """A server that is told later than the others."""
+        if self.is_ready():
+            await self._ears.ready(self)
+
     async def on_message(self, message: Message) -> None:
         await self._ears.message(message)
 

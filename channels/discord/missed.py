@@ -40,12 +40,14 @@ class Missed:
         self._hearing = hearing
         self._turn = asyncio.Lock()
         self._cut: set[str] = set()
+        self._newest = 0
 
     async def fetch(self, client: Client) -> None:
         """All gaps, those of the liveliest chats first. One that cannot be closed stays for the next time."""
         ground = self._ground
         async with self._turn:
             self._cut.clear()
+            self._newest = max((mark.last for mark in ground.seen.gaps.values()), default=self._newest)
             for chat, mark in list(self._unheard(client)):
                 ground.seen.gaps[chat] = mark
             for tries in range(TRIES):
@@ -75,9 +77,9 @@ class Missed:
 
     def _unheard(self, client: Client) -> Iterator[tuple[str, Mark]]:
         """Channels of servers where nothing was heard before and something stands that is newer than all that
-        was heard anywhere: it came while nobody listened."""
+        was heard anywhere before the pause: it came while nobody listened."""
         seen = self._ground.seen
-        last = max((mark.last for mark in seen.gaps.values()), default=0)
+        last = self._newest
         rooms: list[TextChannel | Thread] = []
         for guild in client.guilds:
             rooms += [*guild.text_channels, *guild.threads]

@@ -35,7 +35,8 @@ class Knobs:
     of such; `lost`: the next such request is obeyed and its answer lost. `close_with`: connections to the
     gateway end with this code before anything is told; `mute`: it greets nobody; `no_ready`: it lets nobody
     in; `deaf`: it answers no heartbeats. `resumable`: sessions can be taken up again. `twice`: events are
-    told twice. `cut`: nobody answers at all. `limit`: requests a second in a bucket."""
+    told twice. `cut`: nobody answers at all. `limit`: requests a second in a bucket. `late`:
+    seconds until the server is told."""
 
     refusals: dict[str, deque[Refused]] = field(default_factory=dict)
     slow: dict[str, float] = field(default_factory=dict)
@@ -49,6 +50,7 @@ class Knobs:
     cut: bool = False
     limit: int = 50
     heartbeat: float = 40.0
+    late: float = 0
 
     def refuse(self, what: str, status: int, code: int, text: str, *, times: int = 1, **more: float) -> None:
         self.refusals.setdefault(what, deque()).extend([Refused(status, code, text, **more)] * times)
@@ -308,10 +310,14 @@ class DiscordServer:
             "resume_gateway_url": self.gateway,
             "application": {"id": str(BOT_ID), "flags": 0},
         }
-        for event, data in (("READY", ready), *((("GUILD_CREATE", self.world.guild()),) if guilds else ())):
+        server = self.world.guild() | {"unavailable": False}
+        for event, data in (("READY", ready), *((("GUILD_CREATE", server),) if guilds else ())):
             said = {"op": 0, "t": event, "s": len(session.told) + 1, "d": data}
             session.told.append(said)
-            session.queue.put_nowait(said)
+            if event == "GUILD_CREATE" and self.knobs.late:
+                asyncio.get_running_loop().call_later(self.knobs.late, session.queue.put_nowait, said)
+            else:
+                session.queue.put_nowait(said)
         return session
 
     async def _resumed(self, socket: web.WebSocketResponse, told: Json) -> Session | None:

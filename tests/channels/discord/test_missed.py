@@ -118,6 +118,19 @@ async def test_a_channel_in_which_nothing_was_heard_before_is_not_forgotten(tmp_
         assert server.count(f"GET /channels/{ELSEWHERE}/messages") == 0, "it is not one of ours"
 
 
+async def test_a_server_that_is_told_late_is_not_forgotten(tmp_path: Path) -> None:
+    async with discord_server() as server:
+        gateway, world = Gateway(), server.world
+        async with running(channel_of(server, tmp_path), gateway):
+            world.say(world.dm(ANNA), "before")
+            await gateway.until(1)
+        world.say(GENERAL, "missed", silent=True)
+        server.knobs.late = 3 * FAST.guilds + 1
+        async with running(channel_of(server, tmp_path), gateway):
+            await gateway.until(2)
+        assert gateway.texts == ["before", "missed"]
+
+
 @pytest.mark.parametrize("days", [-40, 40])
 async def test_a_clock_that_is_wrong_loses_nothing_and_is_told(tmp_path: Path, days: int) -> None:
     async with discord_server() as server:

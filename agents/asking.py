@@ -48,10 +48,11 @@ class Asker:
 
     async def ask(self, request: ModelRequest) -> Assistant:
         """Raises ModelError once trying again is of no use."""
-        async for attempt in self._attempts():
-            with attempt:
-                return await self._stream(request)
-        raise AssertionError("a retry either returns or raises")
+        attempts = self._attempts()
+        try:
+            return await attempts(self._stream, request)
+        finally:
+            attempts.iter_state.reset()  # it refers to itself: all of the turn would wait for the collector
 
     def _attempts(self) -> AsyncRetrying:
         backoff = wait_exponential_jitter(initial=1, max=30)

@@ -78,7 +78,13 @@ class People:
 
 
 async def measure(
-    folder: Path, *, sessions: int, think: float, delay_ms: int, until: Callable[[int], bool]
+    folder: Path,
+    *,
+    sessions: int,
+    think: float,
+    delay_ms: int,
+    until: Callable[[int], bool],
+    every_minute: Callable[[Seen], None] = lambda _: None,
 ) -> Seen:
     port = free_port()
     models = subprocess.Popen(  # noqa: ASYNC220 (nothing runs here yet)
@@ -97,7 +103,7 @@ async def measure(
             )  # fmt: skip
             try:
                 people = People(server, sessions, think, until, seen)
-                await _run(server, gateway.pid, folder / "lag", people)
+                await _run(server, gateway.pid, folder / "lag", people, every_minute)
             finally:
                 gateway.terminate()
                 gateway.wait()
@@ -108,7 +114,9 @@ async def measure(
     return seen
 
 
-async def _run(server: StreetServer, pid: int, lag: Path, people: People) -> None:
+async def _run(
+    server: StreetServer, pid: int, lag: Path, people: People, every_minute: Callable[[Seen], None]
+) -> None:
     seen = people.seen
     process = psutil.Process(pid)
     warm = said(0, "1", "hello")
@@ -120,6 +128,8 @@ async def _run(server: StreetServer, pid: int, lag: Path, people: People) -> Non
     async def watch() -> None:
         while True:
             seen.memory.append(process.memory_full_info().pss / 1e6)
+            if len(seen.memory) % 60 == 0:
+                every_minute(seen)
             await asyncio.sleep(1)
 
     watching = asyncio.create_task(watch())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench.load import measure, table
+from bench.load import Seen, measure, percentile, table
 
 
 def main() -> None:
@@ -18,6 +18,18 @@ def main() -> None:
     parser.add_argument("--delay-ms", type=int, default=500)
     parser.add_argument("--think", type=float, default=10.0)
     given = parser.parse_args()
+    console, told = Console(), 0
+
+    def tell(seen: Seen) -> None:
+        nonlocal told
+        over = [wait * 1000 - given.delay_ms for wait in seen.waits[told:]]
+        told = len(seen.waits)
+        console.print(
+            f"{len(seen.memory) // 60:>3} min  {told:>7,} turns  overhead of this minute: "
+            f"p50 {percentile(over, 0.5):.0f} ms, p95 {percentile(over, 0.95):.0f} ms  "
+            f"memory {seen.memory[-1]:.0f} MB"
+        )
+
     end = time.monotonic() + given.minutes * 60
     with tempfile.TemporaryDirectory() as folder:
         seen = asyncio.run(
@@ -27,10 +39,11 @@ def main() -> None:
                 think=given.think,
                 delay_ms=given.delay_ms,
                 until=lambda _: time.monotonic() > end,
+                every_minute=tell,
             )
         )
     title = f"{given.minutes:g} minutes, {given.sessions} people, thinking {given.think:g} s"
-    Console().print(table(title, seen, given.delay_ms))
+    console.print(table(title, seen, given.delay_ms))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The life of the daemon: start, serve, drain, end. A part that crashes ends the process with a message."""
 
 import asyncio
+import gc
 import importlib
 import logging
 import signal
@@ -151,6 +152,7 @@ async def _start(parts: Parts, server: Server, address: str, on_ready: Callable[
     await parts.gateway.catch_up()
     await parts.warm_up()
     schedule = await asyncio.to_thread(importlib.import_module, "gateway.schedule")
+    gc.freeze()  # hundreds of thousands of objects that stay: to look through them holds everybody up
     async with schedule.scheduled(parts.sweep):
         await asyncio.Event().wait()
 

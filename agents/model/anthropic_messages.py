@@ -11,6 +11,7 @@ from agents.model import explain
 from agents.model.anthropic_answer import AnthropicAnswer
 from agents.model.anthropic_wire import BINDING_BETA, Build, thinking_fields, to_bytes
 from agents.model.catalog import ModelFacts, variable
+from agents.model.connecting import LIMITS, timeouts
 from agents.model.errors import failure_of
 from agents.model.growing import Growing
 from agents.model.prices import priced
@@ -18,7 +19,6 @@ from agents.model.provider import Done, ModelError, ModelEvent, ModelRequest, Th
 from sessions.messages import Thinking
 
 ADDRESS = "https://api.anthropic.com"
-CONNECT_SECONDS = 10.0
 _VOID_THINKING = "bound to a different conversation"
 
 
@@ -46,8 +46,9 @@ class AnthropicMessages:
         self._client = anthropic.AsyncAnthropic(
             api_key=api_key,
             base_url=base_url or ADDRESS,
-            timeout=httpx2.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout)),
+            timeout=timeouts(timeout),
             max_retries=0,
+            http_client=anthropic.DefaultAsyncHttpxClient(limits=LIMITS, timeout=timeouts(timeout)),
         )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:

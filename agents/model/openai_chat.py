@@ -10,6 +10,7 @@ from agents.clock import Clock
 from agents.model import explain
 from agents.model.call_ids import CallIds
 from agents.model.catalog import ModelFacts, variable
+from agents.model.connecting import LIMITS, timeouts
 from agents.model.errors import failure_of
 from agents.model.growing import Growing
 from agents.model.openai_answer import OpenAIAnswer
@@ -18,7 +19,6 @@ from agents.model.prices import priced
 from agents.model.provider import Done, ModelError, ModelEvent, ModelRequest
 
 ADDRESS = "https://api.openai.com/v1"
-CONNECT_SECONDS = 10.0
 
 
 class OpenAIChat:
@@ -45,8 +45,9 @@ class OpenAIChat:
         self._client = openai.AsyncOpenAI(
             api_key=api_key,
             base_url=base_url or ADDRESS,
-            timeout=httpx2.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout)),
+            timeout=timeouts(timeout),
             max_retries=0,
+            http_client=openai.DefaultAsyncHttpxClient(limits=LIMITS, timeout=timeouts(timeout)),
         )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import pairwise
 
 from markdown_it import MarkdownIt
@@ -48,18 +49,18 @@ def blocks_of(markdown: str, mend: Mend | None = None) -> tuple[Block, ...]:
     """
     text = _clean(markdown)
     head, rest = _within(text)
-    md = _parser()
-    tokens = md.parse(head)
-    md.options["maxNesting"] = _BRACKETS
+    tokens = _parser(4 * _DEEPEST).parse(head)
     if mend is not None and not rest:
         _mend(tokens, mend)
-    read = tuple(_Reader(md, head).blocks(iter(tokens)))
+    read = tuple(_Reader(_parser(_BRACKETS), head).blocks(iter(tokens)))
     return read + tuple(_unread(rest))
 
 
-def _parser() -> MarkdownIt:
+@cache
+def _parser(nesting: int) -> MarkdownIt:
+    """One is made for all: it takes as long as reading a page. Parsing changes nothing in it."""
     md = (
-        MarkdownIt("commonmark", {"html": False, "maxNesting": 4 * _DEEPEST})
+        MarkdownIt("commonmark", {"html": False, "maxNesting": nesting})
         .enable(["table", "strikethrough"])
         .disable(["html_block", "html_inline", "entity", "reference", "lheading", "inline"])
     )
@@ -74,7 +75,7 @@ def borders(markdown: str) -> list[int]:
     be taken for nothing else."""
     head, _, last = markdown[:LONGEST].rpartition("\n")
     known = f"{head}\n{last}" if len(last.strip()) >= _TELLING else head
-    tokens = _parser().parse(_clean(known))
+    tokens = _parser(4 * _DEEPEST).parse(_clean(known))
     starts = [0, *(found.end() for found in _BREAK.finditer(markdown))]
     blocks = [token for token in tokens if token.level == 0 and token.nesting >= 0 and token.map]
     return [

@@ -1,5 +1,7 @@
 """One question: tried again with bounds, and what was said before a restart is void."""
 
+import gc
+import weakref
 from collections.abc import AsyncGenerator
 
 import pytest
@@ -14,8 +16,9 @@ from agents.model.provider import (
     RateLimited,
     Restarted,
     TextDelta,
+    ThinkingDropped,
 )
-from agents.turn import Retrying
+from agents.turn import Retrying, TurnEvent
 from tests.fakes.protocols import Fails, Says, ScriptedModel
 
 ASK = ModelRequest(model="m", system="", context="", messages=())
@@ -78,3 +81,23 @@ async def test_what_was_said_before_a_restart_is_void() -> None:
     assert message.text == "right"
     assert "".join(asker.said).strip() == "right"
     assert events[1] == Retrying(reason="one/m: overloaded. two/m is asked instead.", seconds=0)
+
+
+class Listener:
+    """Hears what a question tells; it stands for the turn around it."""
+
+    def __call__(self, event: TurnEvent | ThinkingDropped) -> None:
+        """Nothing to do."""
+
+
+async def test_nothing_of_an_answered_question_waits_for_the_collector() -> None:
+    """To look through all memory for what a turn leaves behind holds up everybody's answers."""
+    listener = Listener()
+    gone = weakref.ref(listener)
+    gc.disable()
+    try:
+        await Asker(provider=ScriptedModel([Says("ok")]), max_retries=2, on_event=listener).ask(ASK)
+        del listener
+        assert gone() is None
+    finally:
+        gc.enable()

@@ -7,6 +7,7 @@ models and the memory are those of a home without keys; everything else is what 
 
 import argparse
 import asyncio
+import gc
 import itertools
 import json
 import os
@@ -180,6 +181,7 @@ async def live(
         parts.gateway.ready = True
         assert parts.frontage is not None
         await parts.warm_up()
+        gc.freeze()  # as the daemon does
         if lag is not None:
             group.create_task(tell_lag(lag))
         await parts.frontage.front.reception.replay()

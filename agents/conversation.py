@@ -172,7 +172,7 @@ class Conversations:
         """
         conversation = self._open.get(session_id)
         if conversation is None:
-            transcript = await in_thread(self._executor, lambda: self._load(session_id, cwd))
+            transcript = await in_thread(None, lambda: self._load(session_id, cwd))
             conversation = self._open[session_id] = Conversation(transcript, self._executor)
         self._open.move_to_end(session_id)
         self._busy.add(session_id)
@@ -242,9 +242,9 @@ class Conversations:
         return Transcript.create(path, Header(id=session_id, at=self._clock(), cwd=str(cwd)))
 
 
-async def in_thread(executor: Executor, work: Callable[[], T]) -> T:
-    """Run file work off the event loop. A cancelled caller still waits for its end, so that nothing is
-    half written while the next step begins."""
+async def in_thread(executor: Executor | None, work: Callable[[], T]) -> T:
+    """Run file work off the event loop (None: in any thread). A cancelled caller still waits for its end, so
+    that nothing is half written while the next step begins."""
     future = asyncio.get_running_loop().run_in_executor(executor, work)
     try:
         return await asyncio.shield(future)

@@ -16,7 +16,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--sessions", type=int, default=200)
     parser.add_argument("--delay-ms", type=int, default=500)
-    parser.add_argument("--think", type=float, default=10.0)
+    parser.add_argument("--think", type=float, default=35.0, help="with 200 people, 20,000 turns an hour")
     given = parser.parse_args()
     console, told = Console(), 0
 

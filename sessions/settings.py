@@ -254,7 +254,7 @@ class SessionsSettings(Section):
         64 * 1024 * 1024, description="a longer transcript line stays on disk and is skipped with a warning"
     )
     open_limit: PositiveInt = Field(
-        64, description="conversations kept in memory, least recently used out first"
+        256, description="conversations kept in memory, least recently used out first"
     )
     open_mb: PositiveInt = Field(
         8,

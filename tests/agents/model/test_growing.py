@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agents.model import anthropic_wire, openai_wire
 from agents.model.call_ids import CallIds
-from agents.model.growing import LIMIT, Growing, begins_with
+from agents.model.growing import LEAST, MOST_CHARS, Growing, begins_with
 from agents.model.provider import ModelRequest
 from agents.model.wire import encode
 from sessions.messages import Message, Text, User
@@ -72,12 +72,20 @@ def test_an_equal_message_is_another_one_and_so_are_other_rules() -> None:
     assert growing.of("k", (one,), Counting) is first
 
 
-def test_the_conversation_asked_longest_ago_is_forgotten() -> None:
-    growing, messages = Growing[Counting](), [said(str(n)) for n in range(LIMIT + 1)]
+def test_what_was_asked_longest_ago_is_forgotten_when_all_are_too_large() -> None:
+    growing, third = Growing[Counting](), "x" * (MOST_CHARS // (LEAST - 1))
+    messages = [said(third) for _ in range(LEAST + 1)]
     builds = [growing.of("k", (one,), Counting) for one in messages]
 
     assert growing.of("k", (messages[1],), Counting) is builds[1]
     assert growing.of("k", (messages[0],), Counting) is not builds[0]
+
+
+def test_short_conversations_are_all_kept() -> None:
+    growing, messages = Growing[Counting](), [said(str(n)) for n in range(20 * LEAST)]
+    builds = [growing.of("k", (one,), Counting) for one in messages]
+
+    assert [growing.of("k", (one,), Counting) for one in messages] == builds
 
 
 def test_a_shortened_conversation_does_not_begin_with_what_was_seen() -> None:

@@ -117,7 +117,7 @@ class Answering:
             return
         self._running[admission.key] = running
         if admission.trust == "owner":
-            self._places.note(admission.key, items[0].message.address)
+            await self._places.note(admission.key, items[0].message.address)
         try:
             with self._outgoing.opened(admission.key, channel.traits.max_file_bytes) as running.slot:
                 await self._run(channel, running, box, text=text)

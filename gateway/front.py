@@ -11,6 +11,7 @@ from gateway.answering import Answering, Fetch
 from gateway.asking_owner import AskedInChat
 from gateway.closing import Closing
 from gateway.ends import Ends
+from gateway.errands import Errands
 from gateway.gateway import Gateway
 from gateway.heard_turns import HeardTurns
 from gateway.inbox import Inbox
@@ -31,10 +32,12 @@ from sessions.key import SessionKey
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Journals:
-    """What was accepted, and what is to be delivered."""
+    """What was accepted, what is to be delivered, what nobody waits for, and where the owner is."""
 
     inbox: Inbox
     outbox: Outbox
+    errands: Errands
+    places: OwnerPlaces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +52,12 @@ class Front:
     turns: HeardTurns
     waking: Waking
     undelivered: Undelivered
+
+    async def take_up(self) -> None:
+        """What an earlier process left is in its lanes when this returns; to be called before any channel
+        runs."""
+        await self.reception.replay()
+        await self.waking.take_up()
 
     @property
     def inbox(self) -> Inbox:
@@ -85,7 +94,7 @@ def front(
     inbox, outbox, clock, turns = journals.inbox, journals.outbox, gateway.clock, HeardTurns(gateway.turns)
     postman = Postman(outbox=outbox, executor=executor, clock=clock, pace=pace)
     ends = Ends(inbox=inbox, outbox=outbox, postman=postman, writer=writer, clock=clock, executor=executor)
-    places = OwnerPlaces()
+    places = journals.places
     answering = _answering(
         gateway,
         ends,
@@ -109,7 +118,7 @@ def front(
         work=work,
         journals=journals,
         turns=turns,
-        waking=_waking(gateway, places, turns, postman, writer),
+        waking=_waking(gateway, journals, turns, postman, writer=writer, limits=limits),
         undelivered=_undelivered(door, places, postman, writer, clock),
     )
 
@@ -197,7 +206,13 @@ def _answering(
 
 
 def _waking(
-    gateway: Gateway, places: OwnerPlaces, turns: HeardTurns, postman: Postman, writer: Writer
+    gateway: Gateway,
+    journals: Journals,
+    turns: HeardTurns,
+    postman: Postman,
+    *,
+    writer: Writer,
+    limits: Limits,
 ) -> Waking:
     return Waking(
         agent=lambda: gateway.default_agent,
@@ -205,9 +220,12 @@ def _waking(
         lanes=gateway.lanes,
         postman=postman,
         writer=writer,
-        where=places.last,
+        errands=journals.errands,
+        entries=gateway.entries,
+        where=journals.places.last,
         new_id=gateway.new_id,
-        clock=gateway.clock,
+        draining=lambda: gateway.draining,
+        max_age=limits.replay_age,
     )
 
 

@@ -15,6 +15,7 @@ from channels.mentions import names_in
 from channels.settings import ChannelsSettings
 from gateway.access import Access, AccessRules
 from gateway.config import Config
+from gateway.errands import Errands
 from gateway.front import Front, Journals, Limits, front
 from gateway.gateway import Gateway
 from gateway.home import Home
@@ -22,6 +23,7 @@ from gateway.inbox import Inbox
 from gateway.media.media import Media
 from gateway.media.taking import Uploads
 from gateway.outbox import Outbox
+from gateway.owner_places import OwnerPlaces
 from gateway.pairing import PairingStore
 from gateway.postman import Pace
 from gateway.preferences import Preferences
@@ -78,11 +80,13 @@ async def frontage(
     store = PairingStore.open(home.pairing_file, clock=clock, random=chance.token)
     writer = Writer([*secrets_in(config), *_secrets_of(environ), *([token] if token else [])])
     with ThreadPoolExecutor(1, thread_name_prefix="mail") as executor:
+        errands = Errands.open(home.errands_file, clock=clock, executor=executor)
+        places = OwnerPlaces.open(home.places_file, executor=executor)
         access = Access(access_rules(config, roster), store, executor=executor)
         made = front(
             gateway,
             door=access,
-            journals=Journals(inbox=inbox, outbox=outbox),
+            journals=Journals(inbox=inbox, outbox=outbox, errands=errands, places=places),
             pace=_pace(config, chance),
             writer=writer,
             fetch=media.fetch,
@@ -104,7 +108,7 @@ async def frontage(
             )
         finally:
             await made.postman.drain(0)
-    for journal in (inbox, outbox, store):
+    for journal in (inbox, outbox, errands, places, store):
         journal.close()
 
 

@@ -282,7 +282,9 @@ class Gateway:
             sender=beside.sender,
             trust=beside.trust,
             context=beside.context,
-            outside=taken.outside,
+            outside=(*beside.outside, *taken.outside),
+            ids=beside.ids,
+            again=beside.again,
             approve=asked_in_text(self.approvals, key, on_event) if self.approvals else nobody_to_ask,
         )
         with sending_in(self.outgoing, key, beside):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from agents.turn import OnEvent, TurnEvent
 from gateway.http.hub import Hub
-from gateway.turns import Asked, Turns
+from gateway.turns import Asked, OnTold, Turns
 from gateway.views import ChatReply, Refused
 from sessions.key import SessionKey
 from sessions.messages import User, text_of
@@ -26,9 +26,9 @@ class HeardTurns:
         """As Turns.user."""
         return self._turns.user(asked)
 
-    def tell_next(self, key: SessionKey, framed: str) -> None:
+    async def tell_next(self, key: SessionKey, framed: str, told: OnTold) -> None:
         """As Turns.tell_next."""
-        self._turns.tell_next(key, framed)
+        await self._turns.tell_next(key, framed, told)
 
     def is_new(self, key: SessionKey) -> bool:
         """As Turns.is_new."""

@@ -70,6 +70,16 @@ class Home:
         return self.journals / "outbox.jsonl"
 
     @property
+    def errands_file(self) -> Path:
+        """What was taken on for those who do not wait for it, until it is done."""
+        return self.journals / "errands.jsonl"
+
+    @property
+    def places_file(self) -> Path:
+        """Where the owner wrote last."""
+        return self.journals / "places.jsonl"
+
+    @property
     def approvals_file(self) -> Path:
         """What the owner has let through for good."""
         return self.journals / "approvals.jsonl"

@@ -18,8 +18,9 @@ from gateway.build import Parts, built
 from gateway.config import Config
 from gateway.frontage import Makers
 from gateway.home import Home
-from gateway.http.app import create_app
+from gateway.http.app import create_app, talk_of
 from gateway.http.hub import Hub
+from gateway.http.talk import Talk
 from gateway.reload import Reload
 from gateway.restart import EXIT_RESTART, Restart
 from gateway.watching import stamp, watched
@@ -74,7 +75,8 @@ async def serve(
             if parts.frontage is not None:
                 parts.frontage.front.turns.listen(hub)
             wiring = wiring_of(parts.gateway, parts.frontage, held, hub)
-            app = create_app(parts.gateway, token=token, settings=rules_of(config), wiring=wiring)
+            talk = talk_of(parts.gateway, wiring)
+            app = create_app(parts.gateway, token=token, settings=rules_of(config), wiring=wiring, talk=talk)
             server = _server(app, config)
             try:
                 async with asyncio.TaskGroup() as group:
@@ -83,7 +85,7 @@ async def serve(
                         group.create_task(
                             _watch_signals(parts, server, settings.drain_seconds, restart, hub)
                         ),
-                        group.create_task(_start(parts, server, address, on_ready)),
+                        group.create_task(_start(parts, server, address, on_ready, talk)),
                         group.create_task(parts.gateway.memory_watch()),
                         group.create_task(_keep_channels(parts, server)),
                         group.create_task(_follow(reload, home, config)),
@@ -145,10 +147,13 @@ async def _serve_http(server: Server, listener: socket.socket, parts: Parts) -> 
         raise RuntimeError("the HTTP server ended by itself")
 
 
-async def _start(parts: Parts, server: Server, address: str, on_ready: Callable[[str], None]) -> None:
+async def _start(
+    parts: Parts, server: Server, address: str, on_ready: Callable[[str], None], talk: Talk
+) -> None:
     await server.up.wait()
     parts.gateway.ready = True
     on_ready(address)
+    await talk.take_up(parts.gateway.entries)
     await parts.gateway.catch_up()
     await parts.warm_up()
     schedule = await asyncio.to_thread(importlib.import_module, "gateway.schedule")
@@ -161,7 +166,7 @@ async def _keep_channels(parts: Parts, server: Server) -> None:
     """What an earlier process left is in its lanes before the first channel hears anything."""
     await server.up.wait()
     if parts.frontage is not None:
-        await parts.frontage.front.reception.replay()
+        await parts.frontage.front.take_up()
         await parts.frontage.street.run()
 
 

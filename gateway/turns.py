@@ -34,10 +34,19 @@ NEWS_KEPT = 20
 logger = logging.getLogger("clawd.gateway")
 
 OnBegin = Callable[[str], Awaitable[None]]
+OnTold = Callable[[], Awaitable[None]]
 
 
 async def _unheard(_: str) -> None:
     """Nobody needs to know which session it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class News:
+    """What a session's next turn is told."""
+
+    framed: str
+    told: OnTold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,14 +102,14 @@ class Turns:
         self._warmer = warmer
         self._clock = clock
         self._executor = executor
-        self._news: dict[SessionKey, list[str]] = {}
+        self._news: dict[SessionKey, list[News]] = {}
 
     async def answer(self, asked: Asked, on_event: OnEvent) -> ChatReply:
         """Raises Refused, also when the turn was stopped (`stopped`)."""
         key, now = asked.key, self._clock()
         agent = self._roster.of(key.agent)
         self._warmer.forget(key)
-        asked = self._with_news(asked)
+        asked, news = self._with_news(asked)
         try:
             self._ledger.check()
             current = await self._session(asked)
@@ -113,6 +122,7 @@ class Turns:
                 outcome = await agent.runtime.respond(turn, said, on_event=on_event)
             finally:
                 await self._touch(agent, current.record, turn.at if asked.by_person else None)
+                await self._told_of(key, news)
         except asyncio.CancelledError as error:
             logger.info("turn of %s: stopped", key)
             raise Refused("Stopped.", code="stopped", status=409) from error
@@ -132,16 +142,28 @@ class Turns:
             self._warmer.answered(turn)
         return self._told(_reply(current.record, outcome), current.notice, outcome.notice, on_event)
 
-    def tell_next(self, key: SessionKey, framed: str) -> None:
-        """Content from outside for the session's next turn, before its message; the latest 20 are kept."""
-        self._news[key] = [*self._news.get(key, ()), framed][-NEWS_KEPT:]
+    async def tell_next(self, key: SessionKey, framed: str, told: OnTold) -> None:
+        """Content from outside for the session's next turn, before its message; the latest 20 are kept.
+        `told` is called when it stands in the transcript, or is not told any more."""
+        news = [*self._news.get(key, ()), News(framed=framed, told=told)]
+        self._news[key] = news[-NEWS_KEPT:]
+        for old in news[:-NEWS_KEPT]:
+            await old.told()
 
-    def _with_news(self, asked: Asked) -> Asked:
-        news = () if asked.again else self._news.pop(asked.key, ())
+    def _with_news(self, asked: Asked) -> tuple[Asked, Sequence[News]]:
+        news = () if asked.again else tuple(self._news.get(asked.key, ()))
         if not news:
-            return asked
-        context = "\n".join((*news, asked.context)).rstrip()
-        return replace(asked, context=context, outside=(*asked.outside, "webhook"))
+            return asked, ()
+        context = "\n".join((*(one.framed for one in news), asked.context)).rstrip()
+        return replace(asked, context=context, outside=(*asked.outside, "webhook")), news
+
+    async def _told_of(self, key: SessionKey, news: Sequence[News]) -> None:
+        if news:
+            left = [one for one in self._news.pop(key, ()) if one not in news]
+            if left:
+                self._news[key] = left
+        for one in news:
+            await one.told()
 
     def user(self, asked: Asked) -> User:
         """The message as the transcript holds it."""

@@ -40,7 +40,9 @@ class ChatReply:
 class Beside:
     """What comes with a text: `context` stands before it and is no instruction; `files` are not fetched yet.
     `sender` and `trust` say whose it is; only what comes from the owner may be a slash command.
-    `takes_files`: the caller fetches the files that the agent sends."""
+    `takes_files`: the caller fetches the files that the agent sends. `outside` names what it is when it is
+    content from outside; `ids` are those under which it was accepted, and with `again` the transcript has it
+    already: its turn had been cut off."""
 
     context: str = ""
     images: tuple[Image, ...] = ()
@@ -48,6 +50,9 @@ class Beside:
     sender: str = "owner"
     trust: Trust = "owner"
     takes_files: bool = False
+    outside: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    again: bool = False
 
 
 OWNER = Beside()

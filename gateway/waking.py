@@ -2,21 +2,26 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 
-from agents.clock import Clock
+from agents.recovery import Left
 from agents.silent import audible
 from agents.turn import TurnEvent
 from channels.message import Address
 from gateway.deliveries import Delivery
+from gateway.errands import Entries, Errand, Errands, left_by
 from gateway.heard_turns import HeardTurns
 from gateway.lanes import Lanes
 from gateway.postman import Postman
+from gateway.refusals import refusal
 from gateway.turns import Asked
 from gateway.views import Refused
 from gateway.writing import Writer
+from sessions.entries import Said
 from sessions.key import SessionKey
-from sessions.messages import Text
+from sessions.messages import Text, User
 
 WOKEN = (
     "[Nobody has written: a webhook has come, and stands above. Look whether it concerns the owner. Answer "
@@ -28,7 +33,8 @@ logger = logging.getLogger("clawd.gateway")
 
 class Waking:
     """The text is content from outside, framed by whoever calls: in the turn that it comes into, commands and
-    messages elsewhere need the owner's word. An answer goes to where the owner spoke last."""
+    messages elsewhere need the owner's word. An answer goes to where the owner spoke last. What is accepted
+    is one of the `errands` until it was looked at."""
 
     def __init__(
         self,
@@ -38,48 +44,84 @@ class Waking:
         lanes: Lanes,
         postman: Postman,
         writer: Writer,
+        errands: Errands,
+        entries: Entries,
         where: Callable[[SessionKey], Address | None],
         new_id: Callable[[], str],
-        clock: Clock,
+        draining: Callable[[], bool],
+        max_age: timedelta,
     ) -> None:
         self._agent = agent
         self._turns = turns
         self._lanes = lanes
         self._postman = postman
         self._writer = writer
+        self._errands = errands
+        self._entries = entries
         self._where = where
         self._new_id = new_id
-        self._clock = clock
-
-    @property
-    def _key(self) -> SessionKey:
-        return SessionKey(agent=self._agent(), kind="main")
+        self._draining = draining
+        self._max_age = max_age
 
     async def wake(self, framed: str, now: bool) -> None:  # noqa: FBT001 (the border of the HTTP surface)
-        """Now: a turn in the main session begins, and nobody waits for it. Else the next one is told."""
-        if now:
-            key = self._key
-            self._lanes.submit(key, partial(self._look, key, framed))
-        else:
-            self._turns.tell_next(self._key, framed)
-
-    async def _look(self, key: SessionKey, framed: str) -> None:
-        run = f"wake-{self._new_id()}"
-        asked = Asked(
-            key=key,
-            parts=(Text(text=WOKEN),),
-            sender="webhook",
-            context=framed,
-            outside=("webhook",),
-            ids=(run,),
-            by_person=False,
+        """Now: a turn in the main session begins, and nobody waits for it. Else the next one is told. Raises
+        Refused when it cannot be written down."""
+        errand = Errand(
+            id=f"wake-{self._new_id()}",
+            kind="look" if now else "next",
+            key=SessionKey(agent=self._agent(), kind="main"),
+            text=framed,
+            at=self._errands.clock(),
         )
         try:
-            reply = await self._turns.answer(asked, _nobody)
+            await self._errands.accept(errand)
+        except OSError as error:
+            raise refusal(error) from error
+        await self._go(errand, Left(recorded=False))
+
+    async def take_up(self) -> None:
+        """What an earlier process had accepted and not looked at. What should be looked at now and is older
+        than `max_age` is told with the next turn."""
+        for errand in self._errands.waiting("look", "next"):
+            if errand.kind == "next" and await self._stands_there(errand):
+                await self._done(errand)
+                continue
+            left = await left_by(errand, self._entries)
+            late = not left.recorded and self._errands.clock() - errand.at > self._max_age
+            await self._go(replace(errand, kind="next") if late else errand, left)
+
+    async def _go(self, errand: Errand, left: Left) -> None:
+        if errand.kind == "look":
+            self._lanes.submit(errand.key, partial(self._look, errand, left))
+        else:
+            await self._turns.tell_next(errand.key, errand.text, partial(self._done, errand))
+
+    async def _look(self, errand: Errand, left: Left) -> None:
+        try:
+            reply = left.answer.text if left.answer else await self._answer(errand, again=left.recorded)
         except Refused as refused:
+            if self._draining():
+                return  # the next start takes it up
             logger.warning("a webhook woke the main session, and the turn failed: %s", refused)
-            return
-        text, address = audible(reply.reply), self._where(key)
+        else:
+            await self._tell(errand, reply)
+        await self._done(errand)
+
+    async def _answer(self, errand: Errand, *, again: bool) -> str:
+        asked = Asked(
+            key=errand.key,
+            parts=(Text(text=WOKEN),),
+            sender="webhook",
+            context=errand.text,
+            outside=("webhook",),
+            ids=(errand.id,),
+            by_person=False,
+            again=again,
+        )
+        return (await self._turns.answer(asked, _nobody)).reply
+
+    async def _tell(self, errand: Errand, reply: str) -> None:
+        text, address = audible(reply), self._where(errand.key)
         channel = self._postman.channel(address) if address else None
         if text is None or address is None or channel is None:
             logger.info(
@@ -87,7 +129,28 @@ class Waking:
             )
             return
         parts = self._writer.parts(text, channel.traits)
-        await self._postman.post(Delivery(key=run, address=address, at=self._clock(), parts=parts))
+        delivery = Delivery(key=errand.id, address=address, at=self._errands.clock(), parts=parts)
+        try:
+            await self._postman.post(delivery)
+        except OSError as error:
+            logger.critical(
+                "the answer to a webhook cannot be written down (%s); it is in the session", error
+            )
+
+    async def _stands_there(self, errand: Errand) -> bool:
+        """Whether a turn of an earlier process was told of it: its frame is one that nobody can guess."""
+        try:
+            entries = await self._entries(errand.key)
+        except Refused:
+            return False
+        said = (entry.body.message for entry in entries if isinstance(entry.body, Said))
+        return any(isinstance(message, User) and errand.text in message.envelope for message in said)
+
+    async def _done(self, errand: Errand) -> None:
+        try:
+            await self._errands.done(errand.id)
+        except OSError as error:
+            logger.critical("a webhook that was looked at cannot be written down: %s", error)
 
 
 def _nobody(_: TurnEvent) -> None:

@@ -1,5 +1,7 @@
 """The web side of a gateway: from the configuration that holds to what the HTTP surface goes by."""
 
+from datetime import timedelta
+
 from gateway.approval_view import decided_json, pending_json
 from gateway.channel_view import ChannelDesk
 from gateway.config import Config
@@ -66,6 +68,8 @@ def wiring_of(gateway: Gateway, frontage: Frontage | None, reload: Reload, hub: 
         postman=frontage.front.postman if frontage else None,
         facts=facts,
         wake=frontage.front.waking.wake if frontage else None,
+        errands=frontage.front.journals.errands if frontage else None,
+        replay_age=timedelta(minutes=reload.started.gateway.replay_minutes),
         channels=_desk_of(gateway, frontage, reload) if frontage else None,
         pairing=frontage.access.store if frontage else None,
         approvals=desk,

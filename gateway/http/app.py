@@ -41,7 +41,12 @@ PUBLIC_ROUTES = frozenset({"/healthz", "/readyz"})
 
 
 def create_app(
-    gateway: GatewayApi, *, token: str, settings: HttpRules, wiring: Wiring | None = None
+    gateway: GatewayApi,
+    *,
+    token: str,
+    settings: HttpRules,
+    wiring: Wiring | None = None,
+    talk: Talk | None = None,
 ) -> FastAPI:
     """Everything but the page, /healthz and /readyz needs the token; /hooks/* needs its own, and /ws asks for
     it in its first frame. Raises BadToken when it is no secret, or that of the hooks as well."""
@@ -56,7 +61,7 @@ def create_app(
     for path, asset in assets.items():
         app.router.routes.append(Route(path, asset.__call__, methods=["GET"]))
     door = Door(settings, token=secret, hooks_token=lambda: wiring.hooks().token, now=time.monotonic)
-    _add_routes(app, gateway, settings, wiring, door)
+    _add_routes(app, gateway, talk or talk_of(gateway, wiring), settings, wiring, door=door)
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(HTTPException, _unroutable)
     app.add_exception_handler(Exception, _broken)
@@ -66,8 +71,19 @@ def create_app(
     return app
 
 
-def _add_routes(app: FastAPI, gateway: GatewayApi, rules: HttpRules, wiring: Wiring, door: Door) -> None:
-    talk = Talk(gateway, wiring.hub, new_id=wiring.new_id, now=time.monotonic)
+def talk_of(gateway: GatewayApi, wiring: Wiring) -> Talk:
+    return Talk(
+        gateway,
+        wiring.hub,
+        new_id=wiring.new_id,
+        errands=wiring.errands,
+        max_age=wiring.replay_age,
+    )
+
+
+def _add_routes(
+    app: FastAPI, gateway: GatewayApi, talk: Talk, rules: HttpRules, wiring: Wiring, *, door: Door
+) -> None:
     status = status_of(gateway, wiring, rules)
     add_health_routes(app, gateway)
     add_chat_routes(app, gateway, talk, rules, wiring.attachments)

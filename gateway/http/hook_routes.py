@@ -15,7 +15,7 @@ from gateway.http.requests import Form, Name, NoQuery, Whole, body_of, check_tex
 from gateway.http.rules import HttpRules
 from gateway.http.talk import Talk
 from gateway.http.wiring import HookRules, Wiring
-from gateway.views import Beside, Refused
+from gateway.views import Refused
 
 MAX_BODY = 256 * 1024
 
@@ -84,7 +84,7 @@ def add_hook_routes(
         hooks = open_rules()
         hook = body_of(AgentHook, await request.body(), like='{"message": "The build failed.", "name": "ci"}')
         check_text(hook.message, rules)
-        return _begun(talk, wiring, hooks, hook, once=request.headers.get("idempotency-key", "")[:200])
+        return await _begun(talk, wiring, hooks, hook, once=request.headers.get("idempotency-key", "")[:200])
 
     @app.post("/hooks/wake", **described("hooks_wake", body=WakeHook))
     async def wake(request: Request) -> Response:
@@ -103,7 +103,7 @@ def add_hook_routes(
         return JsonAnswer({"woken": hook.mode})
 
 
-def _begun(talk: Talk, wiring: Wiring, hooks: HookRules, hook: AgentHook, *, once: str) -> Response:
+async def _begun(talk: Talk, wiring: Wiring, hooks: HookRules, hook: AgentHook, *, once: str) -> Response:
     """Raises Refused."""
     agent = talk.key_of(hook.agent, None).agent
     if hooks.agents and agent not in hooks.agents:
@@ -112,11 +112,13 @@ def _begun(talk: Talk, wiring: Wiring, hooks: HookRules, hook: AgentHook, *, onc
             code="agent_refused",
             status=403,
         )
-    begun = talk.begin(
+    begun = await talk.begin(
         agent=agent,
         session=f"hook-{hook.name}",
         text=wiring.frame(hook.name, hook.message, wiring.new_id()),
-        beside=Beside(sender=f"webhook {hook.name}", trust="known"),
+        sender=f"webhook {hook.name}",
+        trust="known",
+        source=f"webhook {hook.name}",
         once=once and f"hook {hook.name} {once}",
     )
     return JsonAnswer({"run_id": begun.run, "session_key": str(begun.key)}, status_code=202)

@@ -70,7 +70,9 @@ class Methods:
         told = form_of(Send, params)
         check_text(told.text, self._rules)
         self._follow(self._talk.key_of(told.agent, told.session))
-        begun = self._talk.begin(agent=told.agent, session=told.session, text=told.text, once=told.key)
+        begun = await self._talk.begin(
+            agent=told.agent, session=told.session, text=told.text, once=told.key and f"chat {told.key}"
+        )
         return {"run_id": begun.run, "session_key": str(begun.key)}
 
     async def _abort(self, params: JsonObject) -> JsonObject:

@@ -2,14 +2,16 @@
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import timedelta
 
-from agents.turn import OnEvent, TurnEvent
+from agents.turn import OnEvent, Trust, TurnEvent
+from gateway.errands import Entries, Errand, Errands, left_by
 from gateway.http.api import GatewayApi
 from gateway.http.hub import Hub
 from gateway.http.stream import BROKEN
+from gateway.refusals import refusal
 from gateway.routing import api_session
 from gateway.views import OWNER, Beside, ChatReply, Refused
 from sessions.key import BadSessionKey, SessionKey
@@ -23,38 +25,25 @@ class Begun:
     key: SessionKey
 
 
-@dataclass(slots=True, kw_only=True)
-class Recent:
-    """Runs by the key that their caller gave them: the same key within `seconds` is the same run. The `most`
-    latest are remembered."""
-
-    seconds: float = 300
-    most: int = 1_000
-    _known: OrderedDict[str, tuple[float, Begun]] = field(default_factory=OrderedDict)
-
-    def get(self, key: str, now: float) -> Begun | None:
-        at, begun = self._known.get(key, (now - self.seconds, None))
-        return begun if now - at < self.seconds else None
-
-    def add(self, key: str, begun: Begun, now: float) -> None:
-        self._known[key] = (now, begun)
-        self._known.move_to_end(key)
-        while len(self._known) > self.most:
-            self._known.popitem(last=False)
-
-
 class Talk:
-    """A gateway whose turns the hub hears of. `now` is a clock that only goes forward."""
+    """A gateway whose turns the hub hears of. What nobody waits for is one of the `errands` until it is done,
+    or older than `max_age` after a stop."""
 
     def __init__(
-        self, gateway: GatewayApi, hub: Hub, *, new_id: Callable[[], str], now: Callable[[], float]
+        self,
+        gateway: GatewayApi,
+        hub: Hub,
+        *,
+        new_id: Callable[[], str],
+        errands: Errands | None = None,
+        max_age: timedelta = timedelta(hours=1),
     ) -> None:
         self._gateway = gateway
         self._hub = hub
         self._new_id = new_id
-        self._now = now
-        self._recent = Recent()
-        self._tasks: set[asyncio.Task[ChatReply]] = set()
+        self._errands = errands or Errands()
+        self._max_age = max_age
+        self._tasks: set[asyncio.Task[ChatReply] | asyncio.Task[None]] = set()
 
     def key_of(self, agent: str | None, session: str | None) -> SessionKey:
         """The session that a caller means. Raises Refused, also for an agent that does not exist."""
@@ -91,22 +80,53 @@ class Talk:
         """The same, for one turn whose id is known before it begins."""
         return Numbered(talk=self, run=self._new_id())
 
-    def begin(
-        self, *, agent: str | None, session: str | None, text: str, beside: Beside = OWNER, once: str = ""
+    async def begin(
+        self,
+        *,
+        agent: str | None,
+        session: str | None,
+        text: str,
+        sender: str = "owner",
+        trust: Trust = "owner",
+        source: str = "",
+        once: str = "",
     ) -> Begun:
-        """A turn that the caller does not wait for. The same `once` is the same turn. Raises Refused."""
+        """A turn that the caller does not wait for, and that is made whatever happens to this process. The
+        same `once` is the same turn. Raises Refused."""
         self.check_open()
-        known = self._recent.get(once, self._now()) if once else None
-        if known is not None:
-            return known
-        begun = Begun(run=self._new_id(), key=self.key_of(agent, session))
-        if once:
-            self._recent.add(once, begun, self._now())
-        task = asyncio.create_task(self._heard(begun, text, _nobody, beside))
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
-        task.add_done_callback(lambda done: _tell_failure(begun, done))
+        begun = Begun(
+            run=self._errands.run_of(once) if once else self._new_id(), key=self.key_of(agent, session)
+        )
+        errand = Errand(
+            id=begun.run,
+            kind="ask",
+            key=begun.key,
+            text=text,
+            at=self._errands.clock(),
+            sender=sender,
+            trust=trust,
+            source=source,
+        )
+        try:
+            if await self._errands.accept(errand):
+                self._go(errand, again=False)
+        except OSError as error:
+            raise refusal(error) from error
         return begun
+
+    async def take_up(self, entries: Entries) -> None:
+        """What an earlier process had begun and not ended."""
+        for errand in self._errands.waiting("ask"):
+            left = await left_by(errand, entries)
+            if left.answer is not None:
+                await self._done(errand)
+            elif not left.recorded and self._errands.clock() - errand.at > self._max_age:
+                logger.warning(
+                    "run %s of %s is too old after a long stop and not made", errand.id, errand.key
+                )
+                await self._done(errand)
+            else:
+                self._go(errand, again=left.recorded)
 
     def check_open(self) -> None:
         """Raises Refused while no new turn can be taken."""
@@ -121,10 +141,43 @@ class Talk:
                 "The gateway is still starting. Send it again in a moment.", code="starting", status=503
             )
 
-    def _ended(self, task: asyncio.Task[ChatReply]) -> None:
+    def _ended(self, task: asyncio.Task[ChatReply] | asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()  # marks it as seen, for a caller that has gone away
+
+    def _go(self, errand: Errand, *, again: bool) -> None:
+        task = asyncio.create_task(self._run(errand, again=again), name=f"run {errand.id}")
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    async def _run(self, errand: Errand, *, again: bool) -> None:
+        """Nobody waits for this turn, so that the log says how it failed."""
+        beside = Beside(
+            sender=errand.sender,
+            trust=errand.trust,
+            outside=(errand.source,) if errand.source else (),
+            ids=(errand.id,),
+            again=again,
+        )
+        begun = Begun(run=errand.id, key=errand.key)
+        try:
+            await self._heard(begun, errand.text, _nobody, beside)
+        except Refused as refused:
+            if self._gateway.draining:
+                return  # the next start takes it up
+            logger.warning("run %s of %s: %s", begun.run, begun.key, refused)
+        except Exception:
+            logger.exception("run %s of %s failed unexpectedly", begun.run, begun.key)
+            await self._done(errand)
+            raise
+        await self._done(errand)
+
+    async def _done(self, errand: Errand) -> None:
+        try:
+            await self._errands.done(errand.id)
+        except OSError as error:
+            logger.critical("a finished run cannot be written down: %s", error)
 
     async def _heard(self, begun: Begun, text: str, on_event: OnEvent, beside: Beside) -> ChatReply:
         def tell(event: TurnEvent) -> None:
@@ -175,15 +228,6 @@ def _name(key: SessionKey) -> str | None:
         return None
     plain = key.kind == "api" and not key.thread and key.peer != "main"
     return key.peer if plain and not key.peer.startswith("agent:") else str(key)
-
-
-def _tell_failure(begun: Begun, task: asyncio.Task[ChatReply]) -> None:
-    """Nobody waits for this turn, so that the log says how it failed."""
-    error = None if task.cancelled() else task.exception()
-    if isinstance(error, Refused):
-        logger.warning("run %s of %s: %s", begun.run, begun.key, error)
-    elif error is not None:
-        logger.error("run %s of %s failed unexpectedly", begun.run, begun.key, exc_info=error)
 
 
 def _nobody(_: object) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from itertools import count
 from typing import Protocol, TypeAlias
 
@@ -10,6 +11,7 @@ from agents.tools.framing import framed
 from gateway.approvals import Approvals
 from gateway.channel_view import ChannelDesk
 from gateway.deliveries import Delivery
+from gateway.errands import Errands
 from gateway.http.hub import Hub
 from gateway.media.serving import SentFiles
 from gateway.pairing import PairingStore
@@ -87,6 +89,8 @@ class Wiring:
     postman: Reviver | None = None
     frame: Frame = outside
     wake: Wake | None = None
+    errands: Errands | None = None
+    replay_age: timedelta = timedelta(hours=1)
     facts: Callable[[], JsonObject] = dict
     channels: ChannelDesk | None = None
     approvals: ApprovalDesk | None = None

@@ -184,7 +184,7 @@ async def live(
         gc.freeze()  # as the daemon does
         if lag is not None:
             group.create_task(tell_lag(lag))
-        await parts.frontage.front.reception.replay()
+        await parts.frontage.front.take_up()
         await parts.frontage.street.run()
 
 

@@ -12,12 +12,14 @@ from channels.channel import Channel
 from channels.message import Address, ChatChanged, Edited, InboundMessage, Reaction, Sender
 from gateway.admission import Admission
 from gateway.answering import Fetch
+from gateway.errands import Errands
 from gateway.front import Front, Journals, Limits, front
 from gateway.inbox import Inbox
 from gateway.mailbox import QueueSettings
 from gateway.media import Taken
 from gateway.media.sending import Outgoing
 from gateway.outbox import Outbox
+from gateway.owner_places import OwnerPlaces
 from gateway.postman import Pace
 from gateway.preferences import Preferences
 from gateway.writing import Writer
@@ -153,10 +155,12 @@ async def street(
     outbox = Outbox.open(folder / "outbox.jsonl", now=house.clock())
     preferences = Preferences.open(folder / "preferences.jsonl")
     with ThreadPoolExecutor(1) as executor:
+        errands = Errands.open(folder / "errands.jsonl", clock=house.clock, executor=executor)
+        places = OwnerPlaces.open(folder / "places.jsonl", executor=executor)
         made = front(
             house.gateway,
             door=door,
-            journals=Journals(inbox=inbox, outbox=outbox),
+            journals=Journals(inbox=inbox, outbox=outbox, errands=errands, places=places),
             pace=Pace(max_age=timedelta(hours=1), jitter=lambda: 1.0),
             writer=Writer(["sesame-opens-the-door"]),
             fetch=fetch,
@@ -168,13 +172,15 @@ async def street(
         made.postman.attach(channel)
         scene = Street(house=house, front=made, channel=channel, door=door, preferences=preferences)
         if replay:
-            await made.reception.replay()
+            await made.take_up()
         yield scene
         house.gateway.draining = True
         await house.gateway.lanes.drain(0)
         await made.postman.drain(0)
         inbox.close()
         outbox.close()
+        errands.close()
+        places.close()
         preferences.close()
 
 

@@ -1,6 +1,7 @@
 """The owner is told of what was given up: once an hour, elsewhere, and never of the telling itself."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ from gateway.deliveries import Delivery, Part
 from gateway.owner_places import OwnerPlaces
 from gateway.undelivered import Undelivered
 from gateway.writing import Writer
+from sessions.journal import Journal
 from sessions.key import SessionKey
 from tests.fakes.channel import FakeChannel
 from tests.fakes.front import ADDRESS, OpenDoor, street
@@ -129,16 +131,44 @@ async def test_a_dead_letter_of_the_notice_is_only_logged() -> None:
     assert len(desk.posted) == 1
 
 
-def test_the_chats_of_the_owner_are_known_latest_first_and_not_without_end() -> None:
+async def test_the_chats_of_the_owner_are_known_latest_first_and_not_without_end() -> None:
     places = OwnerPlaces(most=2)
     for number in range(3):
         key = replace(MAIN, thread=str(number))
-        places.note(key, replace(OWN, thread=str(number)))
-    places.note(replace(MAIN, thread="1"), replace(OWN, thread="1"))
-    places.note(replace(MAIN, thread="2"), HERE)
+        await places.note(key, replace(OWN, thread=str(number)))
+    await places.note(replace(MAIN, thread="1"), replace(OWN, thread="1"))
+    await places.note(replace(MAIN, thread="2"), HERE)
     assert places.last(replace(MAIN, thread="0")) is None
     assert places.last(replace(MAIN, thread="2")) == HERE
     assert [one.thread for one in places.private()] == ["1"]
+
+
+async def test_the_chats_of_the_owner_are_known_after_a_restart(tmp_path: Path) -> None:
+    path = tmp_path / "places.jsonl"
+    with ThreadPoolExecutor(1) as executor:
+        places = OwnerPlaces.open(path, executor=executor)
+        for _ in range(3):
+            await places.note(MAIN, OWN)
+            await places.note(replace(MAIN, thread="2"), HERE)
+            await places.note(replace(MAIN, thread="2"), HERE)
+        places.close()
+        assert path.read_text().count("\n") == 6
+        path.write_text('{"key": "nonsense"}\n{"key": "agent:main:main", "address": 7}\n' + path.read_text())
+        again = OwnerPlaces.open(path, executor=executor)
+        assert (again.last(MAIN), again.last(replace(MAIN, thread="2"))) == (OWN, HERE)
+        assert again.private() == places.private()
+        again.close()
+
+
+async def test_a_journal_of_places_is_made_short_again(tmp_path: Path) -> None:
+    path = tmp_path / "places.jsonl"
+    with ThreadPoolExecutor(1) as executor:
+        for _ in range(2):
+            places = OwnerPlaces(Journal.open(path), executor=executor, most=2)
+            for number in range(6):
+                await places.note(replace(MAIN, thread=str(number)), replace(OWN, thread=str(number)))
+            places.close()
+        assert path.read_text().count("\n") == 8
 
 
 async def test_a_group_that_is_gone_is_told_where_the_owner_writes(tmp_path: Path) -> None:

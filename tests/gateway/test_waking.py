@@ -1,6 +1,9 @@
 """A webhook that wakes the owner's agent: content from outside, told now or with the next message."""
 
+from datetime import timedelta
 from pathlib import Path
+
+import pytest
 
 from agents.settings import ToolsSettings
 from agents.tools.tool import ToolOutput
@@ -77,3 +80,60 @@ async def test_a_turn_that_was_told_of_it_stays_marked_over_a_kill(tmp_path: Pat
         await scene.quiet()
         assert scene.channel.texts == ["done"]
         assert asks.taints == [("webhook wake",)]
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["accepted", "begun"])
+async def test_what_was_accepted_is_looked_at_after_a_kill_and_told_where_the_owner_wrote(
+    tmp_path: Path, *, begun: bool
+) -> None:
+    async with house(tmp_path, Says("hello"), Hangs()) as home, street(home) as scene:
+        await scene.say("hi")
+        await scene.quiet()
+        if begun:
+            await scene.front.waking.wake(FRAMED, True)
+            await home.model.hanging.wait()
+        else:
+            home.gateway.lanes.submit = lost  # type: ignore[method-assign, assignment]
+            await scene.front.waking.wake(FRAMED, True)
+    async with house(tmp_path, Says("Your parcel has come."), first_session=9) as home, street(home) as scene:
+        await scene.quiet()
+        assert scene.channel.texts == ["Your parcel has come."]
+        told = [one for one in home.model.requests[-1].messages if isinstance(one, User)]
+        assert [FRAMED in one.envelope for one in told] == [False, True]
+    async with house(tmp_path, first_session=10) as home, street(home) as scene:
+        await scene.quiet()
+        assert scene.channel.texts == []
+
+
+async def test_what_should_have_been_looked_at_long_ago_is_told_with_the_next_message(tmp_path: Path) -> None:
+    async with house(tmp_path) as home, street(home) as scene:
+        home.gateway.lanes.submit = lost  # type: ignore[method-assign, assignment]
+        await scene.front.waking.wake(FRAMED, True)
+    async with house(tmp_path, Says("one"), first_session=2) as home:
+        home.clock.now += timedelta(hours=1, seconds=1)
+        async with street(home) as scene:
+            await scene.quiet()
+            assert home.model.requests == []
+            await scene.say("hi")
+            await scene.quiet()
+        message = home.model.requests[-1].messages[-1]
+        assert isinstance(message, User)
+        assert FRAMED in message.envelope
+
+
+async def test_later_is_told_once_over_restarts(tmp_path: Path) -> None:
+    async with house(tmp_path) as home, street(home) as scene:
+        await scene.front.waking.wake(FRAMED, False)
+    told = []
+    for number in (2, 3):
+        async with house(tmp_path, Says("one"), first_session=number) as home, street(home) as scene:
+            await scene.say("hi", id=f"message {number}")
+            await scene.quiet()
+            message = home.model.requests[-1].messages[-1]
+            assert isinstance(message, User)
+            told.append(FRAMED in message.envelope)
+    assert told == [True, False]
+
+
+def lost(*_: object, **__: object) -> None:
+    """What is queued here is never made: the process is killed before."""

@@ -73,7 +73,10 @@ async def test_a_hook_is_taken_at_once_and_runs_in_its_own_session(
     [text] = texts
     assert text.startswith("<<<outside ")
     assert "webhook ci" in text
-    assert gateway.beside == [Beside(sender="webhook ci", trust="known")]
+    source = "webhook ci"
+    assert gateway.beside == [
+        Beside(sender=source, trust="known", outside=(source,), ids=(taken.json()["run_id"],))
+    ]
 
 
 async def test_the_same_idempotency_key_is_the_same_run(

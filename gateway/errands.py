@@ -1,0 +1,197 @@
+"""What was taken on for those who do not wait for it: on disk before they are told so, until it is done."""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from agents.clock import Clock, system_clock
+from agents.conversation import in_thread
+from agents.recovery import Left, left_of
+from agents.turn import Trust
+from gateway.views import Refused
+from sessions.codec import iso
+from sessions.entries import Entry
+from sessions.journal import Journal
+from sessions.key import BadSessionKey, SessionKey
+from sessions.messages import JsonObject
+
+Kind: TypeAlias = Literal["ask", "look", "next"]
+"""ask: a message that begins a turn; look: the main session is woken with it; next: the session's next turn
+is told of it."""
+
+Entries: TypeAlias = Callable[[SessionKey], Awaitable[Sequence[Entry]]]
+"""A session's transcript. Raises Refused."""
+
+KEPT = timedelta(days=1)
+MOST_DONE = 1_000
+_SLACK = 500
+
+logger = logging.getLogger("clawd.gateway")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errand:
+    """`id` is the run by which those who watch know it; `source` names where the text came from when it came
+    from outside, and is empty for what the owner wrote."""
+
+    id: str
+    kind: Kind
+    key: SessionKey
+    text: str
+    at: datetime
+    sender: str = "owner"
+    trust: Trust = "owner"
+    source: str = ""
+
+
+class Errands:
+    """A journal of two kinds of lines: accepted, done. What is done is remembered for a day, and of more than
+    MOST_DONE the newest, so that who sends it again gets no second turn. Without a journal, all is in memory.
+    """
+
+    def __init__(
+        self, journal: Journal | None = None, *, clock: Clock = system_clock, executor: Executor | None = None
+    ) -> None:
+        self._journal = journal
+        self.clock = clock
+        self._executor = executor
+        self._open: dict[str, Errand] = {}
+        self._done: dict[str, datetime] = {}
+        self._lines = 0
+        self._one_at_a_time = asyncio.Lock()
+        for line in journal.replay() if journal else ():
+            self._take(line)
+        self._tidy()
+
+    @classmethod
+    def open(cls, path: Path, *, clock: Clock, executor: Executor) -> "Errands":
+        """Raises OSError."""
+        return cls(Journal.open(path), clock=clock, executor=executor)
+
+    def run_of(self, once: str) -> str:
+        """The id of what was sent under that key of its sender's."""
+        return f"run-{hashlib.sha256(once.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
+
+    async def accept(self, errand: Errand) -> bool:
+        """Return when it is on the disk itself; False when it had been accepted before. Raises OSError."""
+        async with self._one_at_a_time:
+            if errand.id in self._open or errand.id in self._done:
+                return False
+            await self._write(_line(errand))
+            self._open[errand.id] = errand
+            return True
+
+    async def done(self, errand_id: str) -> None:
+        """It has had its end. Raises OSError."""
+        if self._open.pop(errand_id, None) is not None:
+            self._remember(errand_id, self.clock())
+            await self._write({"type": "done", "id": errand_id, "at": iso(self.clock())})
+
+    def waiting(self, *kinds: Kind) -> list[Errand]:
+        """Those without an end, the oldest first."""
+        return sorted((one for one in self._open.values() if one.kind in kinds), key=lambda one: one.at)
+
+    def close(self) -> None:
+        if self._journal is not None:
+            self._journal.close()
+
+    async def _write(self, line: JsonObject) -> None:
+        journal = self._journal
+        if journal is None:
+            return
+
+        def write() -> None:
+            journal.append(line, sync=line["type"] == "accepted")
+            self._lines += 1
+            self._tidy()
+
+        await in_thread(self._executor, write)
+
+    def _tidy(self) -> None:
+        if self._journal is None or self._lines <= len(self._open) + len(self._done) + _SLACK:
+            return
+        needed = [*self._needed()]
+        try:
+            self._journal.compact(lambda _: iter(needed))
+        except OSError as error:  # a disk without room for the shorter file: the longer one goes on
+            logger.warning("%s could not be compacted: %s", self._journal.path, error)
+        self._lines = len(needed)
+
+    def _needed(self) -> Iterator[JsonObject]:
+        now = self.clock()
+        for one, at in [*self._done.items()]:
+            if now - at < KEPT:
+                yield {"type": "done", "id": one, "at": iso(at)}
+        yield from map(_line, [*self._open.values()])
+
+    def _take(self, line: JsonObject) -> None:
+        self._lines += 1
+        match line:
+            case {"type": "accepted", "id": str(one)}:
+                errand = _errand(one, line)
+                if errand is not None and one not in self._done:
+                    self._open[one] = errand
+            case {"type": "done", "id": str(one), "at": str(at)}:
+                self._open.pop(one, None)
+                self._remember(one, datetime.fromisoformat(at))
+
+    def _remember(self, errand_id: str, at: datetime) -> None:
+        self._done[errand_id] = at
+        if len(self._done) > MOST_DONE:
+            del self._done[next(iter(self._done))]
+
+
+async def left_by(errand: Errand, entries: Entries) -> Left:
+    """What an earlier process left of its turn in the transcript."""
+    try:
+        return left_of(await entries(errand.key), errand.id)
+    except Refused:
+        return Left(recorded=False)  # there is no such session yet
+
+
+def _line(errand: Errand) -> JsonObject:
+    return {
+        "type": "accepted",
+        "id": errand.id,
+        "kind": errand.kind,
+        "key": str(errand.key),
+        "text": errand.text,
+        "at": iso(errand.at),
+        "sender": errand.sender,
+        "trust": errand.trust,
+        "source": errand.source,
+    }
+
+
+def _errand(errand_id: str, line: JsonObject) -> Errand | None:
+    match line:
+        case {
+            "kind": ("ask" | "look" | "next") as kind,
+            "key": str(key),
+            "text": str(text),
+            "at": str(at),
+            "sender": str(sender),
+            "trust": ("owner" | "known" | "group" | "guest") as trust,
+            "source": str(source),
+        }:
+            try:
+                return Errand(
+                    id=errand_id,
+                    kind=kind,
+                    key=SessionKey.parse(key),
+                    text=text,
+                    at=datetime.fromisoformat(at),
+                    sender=sender,
+                    trust=trust,
+                    source=source,
+                )
+            except (BadSessionKey, ValueError):
+                return None
+        case _:
+            return None

@@ -84,9 +84,7 @@ class AskedInChat:
                     at=self.clock(),
                     parts=self.writer.parts(pending.text, channel.traits),
                 )
-                if channel.traits.can_edit:
-                    self.postman.watch(delivery.key, asked.arrived)
-                await self.postman.post(delivery)
+                await self.postman.post(delivery, asked.arrived if channel.traits.can_edit else None)
 
             ending = "no longer asked"
             try:

@@ -14,6 +14,7 @@ from agents.silent import Holdback
 from agents.turn import Notice, Retrying, ToolFinished, ToolStarted, TurnEvent
 from channels.channel import Traits
 from channels.text import borders
+from gateway.preferences import Verbosity, tool_line
 
 AGAIN = "*(I was cut off. This is my answer from its beginning.)*\n\n"
 
@@ -53,17 +54,26 @@ class BlockView:
     """The blocks of one answer. `said` is what was told of it before a restart.
 
     Blocks go out together once they are long enough, or when the model pauses. What it says before it uses a
-    tool goes out whole then, and stays. A chosen silence is held back. Of an answer that is tried again, what
-    was told is not told again, unless it comes out differently.
+    tool goes out whole then, and stays; unless `verbose` is off, with the tool. A chosen silence is held
+    back. Of an answer that is tried again, what was told is not told again, unless it comes out differently.
     """
 
-    def __init__(self, *, traits: Traits, send: SendBlock, divides: Divides, said: str = "") -> None:
+    def __init__(
+        self,
+        *,
+        traits: Traits,
+        send: SendBlock,
+        divides: Divides,
+        said: str = "",
+        verbose: Verbosity = "off",
+    ) -> None:
         self._traits = traits
         self._send = send
         self._divides = divides
+        self._verbose = verbose
         self._said, self._anew, self._next_look = said, False, 0
         self._head, self._text, self._hold, self._over = "", "", Holdback(), False
-        self._rounds: deque[str] = deque()
+        self._rounds: deque[tuple[str, str]] = deque()  # what was said, and the tool
         self._news = asyncio.Event()
         self._sealed = asyncio.Event()
 
@@ -76,12 +86,20 @@ class BlockView:
                 self._over = False
                 self._text += self._hold.feed(event.text)
                 self._news.set()
-            case ToolStarted() | ToolFinished() if not self._over:
-                self._rounds.append(self._text + self._hold.end())
-                self._text, self._hold, self._over = "", Holdback(), True
-                self._news.set()
+            case ToolStarted():
+                self._close(tool_line(event.call, self._verbose))
+            case ToolFinished():
+                self._close("")
             case Retrying():
                 self._text, self._hold, self._over = "", Holdback(), False
+
+    def _close(self, tool: str) -> None:
+        """The round has ended, unless it had before; the tool is told in any case."""
+        said = "" if self._over else self._text + self._hold.end()
+        if tool or not self._over:
+            self._rounds.append((said, tool))
+            self._news.set()
+        self._text, self._hold, self._over = "", Holdback(), True
 
     async def run(self) -> None:
         """Until `seal`, and what was said before tools is out."""
@@ -104,9 +122,11 @@ class BlockView:
     async def _closed(self) -> None:
         """Rounds that have ended with a tool."""
         while self._rounds:
-            text = self._rounds.popleft()
-            if text.strip() or self._said or self._anew:
-                await self._out(rest_of(self._said, text) if text.strip() else "", text, closes=True)
+            text, tool = self._rounds.popleft()
+            if text.strip() or tool or self._said or self._anew:
+                rest = rest_of(self._said, text) if text.strip() else ""
+                told = f"{rest.rstrip()}\n\n{tool}".lstrip() if tool else rest
+                await self._out(told, text, closes=True)
             self._said, self._anew = "", False
 
     async def _ready(self) -> bool:

@@ -2,7 +2,6 @@
 edited. It is a courtesy: whatever fails here is made up for by the delivery that follows."""
 
 import asyncio
-import json
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -14,14 +13,11 @@ from agents.turn import Retrying, ToolFinished, ToolStarted, TurnEvent
 from channels.channel import Channel, SendError
 from channels.message import Address, OutboundMessage
 from channels.text import Piece
-from gateway.preferences import Verbosity
-from sessions.messages import ToolCall
+from gateway.preferences import Verbosity, tool_line
 
 OnShown: TypeAlias = Callable[[str | None], Awaitable[None]]
 """Writes down that a message is about to be shown (None), then its id; an empty one when it was not shown
 after all. Raises OSError."""
-
-_GIVEN_CHARS = 120
 
 logger = logging.getLogger("clawd.channels")
 
@@ -77,7 +73,7 @@ class LiveView:
             case ToolStarted():
                 self._over = True
                 if self._verbose != "off":
-                    self._tools.append(_told(event.call, full=self._verbose == "full"))
+                    self._tools.append(tool_line(event.call, self._verbose))
                     self._news.set()
             case Retrying():
                 self._again()
@@ -152,11 +148,3 @@ class LiveView:
             plain=piece.plain,
             reply_to=self._reply_to if number == 0 else None,
         )
-
-
-def _told(call: ToolCall, *, full: bool) -> str:
-    """A tool at work, in one line."""
-    if not full:
-        return f"🔧 {call.name}"
-    given = " ".join(json.dumps(call.arguments, ensure_ascii=False).split())[:_GIVEN_CHARS]
-    return f"🔧 {call.name} `{given.replace('`', ' ')}`"

@@ -65,10 +65,6 @@ class Postman:
         """From now on that hears of each delivery that becomes a dead letter, and why."""
         self._gave_up = gave_up
 
-    def watch(self, key: str, arrived: OnArrived) -> None:
-        """That hears once of the delivery of that key: when all of it has arrived, if it ever does."""
-        self._watched[key] = arrived
-
     def attach(self, channel: Channel) -> None:
         """From now on this account can send."""
         self._channels[channel.name, channel.account] = channel
@@ -87,13 +83,16 @@ class Postman:
         """Whether the key has, or had, a delivery."""
         return self._outbox.knows(key)
 
-    async def post(self, delivery: Delivery) -> bool:
-        """Return when it is on disk and queued; False when its key had been posted before. Raises OSError."""
-        return await unbroken(self._post(delivery))
+    async def post(self, delivery: Delivery, arrived: OnArrived | None = None) -> bool:
+        """Return when it is on disk and queued; False when its key had been posted before. `arrived` hears
+        when all of it has arrived, if it ever does. Raises OSError."""
+        return await unbroken(self._post(delivery, arrived))
 
-    async def _post(self, delivery: Delivery) -> bool:
+    async def _post(self, delivery: Delivery, arrived: OnArrived | None) -> bool:
         known = await self._journal(lambda: self._outbox.add(delivery))
         if known is not None:
+            if arrived is not None:
+                self._watched[known.key] = arrived
             self._queue(known)
         return known is not None
 

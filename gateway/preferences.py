@@ -1,5 +1,6 @@
 """What people chose for single conversations: how their queue works, and how much of the work they see."""
 
+import json
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -9,10 +10,12 @@ from typing import Literal, TypeAlias
 from channels.settings import QueueMode
 from sessions.journal import Journal
 from sessions.key import BadSessionKey, SessionKey
-from sessions.messages import JsonObject
+from sessions.messages import JsonObject, ToolCall
 
 Verbosity: TypeAlias = Literal["off", "on", "full"]
 """off: the answer alone; on: which tools run as well; full: and with what."""
+
+_GIVEN_CHARS = 120
 
 logger = logging.getLogger("clawd.gateway")
 
@@ -80,3 +83,13 @@ class Preferences:
 
 def _line(key: SessionKey, preference: Preference) -> JsonObject:
     return {"key": str(key), "queue": preference.queue, "verbose": preference.verbose}
+
+
+def tool_line(call: ToolCall, verbose: Verbosity) -> str:
+    """A tool at work, as people see it who want to; empty for those who do not."""
+    if verbose == "off":
+        return ""
+    if verbose == "on":
+        return f"🔧 {call.name}"
+    given = " ".join(json.dumps(call.arguments, ensure_ascii=False).split())[:_GIVEN_CHARS]
+    return f"🔧 {call.name} `{given.replace('`', ' ')}`"

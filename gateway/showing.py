@@ -43,6 +43,7 @@ class Showing:
                 send=partial(self.ends.block, first, channel.traits),
                 divides=self.writer.divides,
                 said=self.ends.said(first),
+                verbose=self.verbose(first.admission.key),
             )
         if self.ends.doubtful(first):
             return None

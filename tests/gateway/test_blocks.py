@@ -17,6 +17,7 @@ from channels.account import LiveMode
 from channels.channel import SendError
 from channels.text import borders
 from gateway.blocks import AGAIN, Block, BlockView, beyond, rest_of
+from gateway.preferences import Preference, Verbosity
 from gateway.writing import Writer
 from sessions.key import SessionKey
 from sessions.messages import Assistant, Text, ToolResult, User
@@ -229,6 +230,30 @@ async def test_what_is_said_before_a_tool_stays(tmp_path: Path) -> None:
         await scene.say("which colour?")
         await scene.quiet()
         assert channel.texts == ["Let me look.", "It is blue."]
+
+
+@pytest.mark.parametrize(
+    ("verbose", "first", "second"),
+    [
+        ("on", "Let me look.\n\n🔧 look", "🔧 look"),
+        ("full", 'Let me look.\n\n🔧 look {"at": "the sky"}', '🔧 look {"at": "the sea"}'),
+    ],
+)
+async def test_who_wants_to_see_the_tools_sees_them_where_nothing_can_be_edited(
+    tmp_path: Path, verbose: Verbosity, first: str, second: str
+) -> None:
+    channel = FakeChannel().without_edits()
+    both = (call("look", {"at": "the sky"}), call("look", {"at": "the sea"}, id="c2"))
+    script = (Calls(both, text="Let me look."), Says("It is blue."))
+    async with (
+        house(tmp_path, *script, extra_tools=[FakeTool()]) as home,
+        street(home, channel=channel) as scene,
+    ):
+        scene.preferences.set(MAIN, Preference(verbose=verbose))
+        await scene.say("which colour?")
+        await scene.quiet()
+        assert channel.texts == [first, second, "It is blue."]
+        assert scene.front.outbox.waiting() == []
 
 
 async def test_a_silence_after_that_adds_nothing(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ async def _run(
 
     async def watch() -> None:
         while True:
-            seen.memory.append(process.memory_full_info().pss / 1e6)
+            seen.memory.append(process.memory_info().rss / 1e6)
             if len(seen.memory) % 60 == 0:
                 every_minute(seen)
             await asyncio.sleep(1)
@@ -158,7 +158,7 @@ def table(title: str, seen: Seen, delay_ms: int) -> Table:
         ("lag of the loop p95", f"{percentile(seen.lag, 0.95):.1f} ms", "sampled 20 times a second"),
         ("lag of the loop, longest", f"{max(seen.lag):.0f} ms", f"aim {LAG_MS} ms"),
         ("CPU a turn", f"{seen.cpu / len(seen.waits) * 1000:.1f} ms", "of the gateway"),
-        ("memory, second tenth", f"{early:.0f} MB", "PSS of the gateway"),
+        ("memory, second tenth", f"{early:.0f} MB", "RSS of the gateway"),
         ("memory, last tenth", f"{late:.0f} MB", f"{(late - early) / early:+.1%}"),
     )
     made = Table("what", "figure", "how", title=title)

@@ -8,9 +8,9 @@ from typing import Generic, Protocol, TypeVar
 from sessions.limits import tokens_of
 from sessions.messages import Image, Message
 
-LEAST, MOST_CHARS = 8, 4_000_000
-"""Conversations that are kept however long they are, and about what all of them may hold beyond that; the one
-asked longest ago is forgotten first."""
+LEAST, MOST_CHARS, EACH = 8, 8_000_000, 1_000
+"""Conversations that are kept however long they are, and about what all of them may hold beyond that, where a
+message weighs EACH more than its characters; the one asked longest ago is forgotten first."""
 
 
 class Builds(Protocol):
@@ -70,4 +70,4 @@ def begins_with(messages: tuple[Message, ...], seen: tuple[Message, ...]) -> boo
 
 def _chars(message: Message) -> int:
     images = sum(len(part.data) for part in message.parts if isinstance(part, Image))
-    return 4 * tokens_of(message) + images
+    return EACH + 4 * tokens_of(message) + images

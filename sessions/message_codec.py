@@ -6,6 +6,7 @@ usage whose cost is unknown (the cost itself is then written as zeros, because o
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from sys import intern
 
 from sessions.messages import (
     Assistant,
@@ -202,9 +203,10 @@ def _assistant_of(stored: JsonObject, at: datetime) -> Assistant:
         at=at,
         parts=parts,
         stop=known or ("toolUse" if has_call else "stop"),
-        provider=text_or_empty(stored.get("provider")),
-        api=text_or_empty(stored.get("api")),
-        model=text_or_empty(stored.get("model")),
+        # a long conversation has the same three words a thousand times
+        provider=intern(text_or_empty(stored.get("provider"))),
+        api=intern(text_or_empty(stored.get("api"))),
+        model=intern(text_or_empty(stored.get("model"))),
         usage=_usage_of(object_or_none(stored.get("usage"))),
         error=_text_or_none(stored.get("errorMessage")),
     )

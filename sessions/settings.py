@@ -257,7 +257,7 @@ class SessionsSettings(Section):
         256, description="conversations kept in memory, least recently used out first"
     )
     open_mb: PositiveInt = Field(
-        8,
+        4,
         description="megabytes of transcripts kept in memory (the newest 4 always); they take thrice as much",
     )
     dm_scope: DmScope = Field(

@@ -8,7 +8,7 @@ from typing import Generic, Protocol, TypeVar
 from sessions.limits import tokens_of
 from sessions.messages import Image, Message
 
-LEAST, MOST_CHARS, EACH = 8, 8_000_000, 1_000
+LEAST, MOST_CHARS, EACH = 8, 4_000_000, 1_000
 """Conversations that are kept however long they are, and about what all of them may hold beyond that, where a
 message weighs EACH more than its characters; the one asked longest ago is forgotten first."""
 

@@ -116,9 +116,9 @@ class Answering:
             logger.error("%s is not there now; a message waits", items[0].message.address.channel)
             return
         self._running[admission.key] = running
-        if admission.trust == "owner":
-            await self._places.note(admission.key, items[0].message.address)
         try:
+            if admission.trust == "owner":
+                await self._places.note(admission.key, items[0].message.address)
             with self._outgoing.opened(admission.key, channel.traits.max_file_bytes) as running.slot:
                 await self._run(channel, running, box, text=text)
         except OSError as error:

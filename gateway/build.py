@@ -89,6 +89,7 @@ async def built(
         applying = Applying(members=members, gateway=gateway, frontage=street)
         stack.push_async_callback(applying.aclose)
         stack.push_async_callback(gateway.lanes.drain, config.gateway.drain_seconds if write else 0)
+        stack.callback(setattr, gateway, "draining", True)  # what is cut off by a crash waits for a start too
         stack.callback(gateway.warmer.close)
         if write:
             gateway.lifecycle.settle_all()

@@ -5,8 +5,8 @@ import hashlib
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -15,11 +15,11 @@ from agents.conversation import in_thread
 from agents.recovery import Left, left_of
 from agents.turn import Trust
 from gateway.views import Refused
-from sessions.codec import iso
+from sessions.codec import iso, time_of_iso
 from sessions.entries import Entry
 from sessions.journal import Journal
 from sessions.key import BadSessionKey, SessionKey
-from sessions.messages import JsonObject
+from sessions.messages import Json, JsonObject
 
 Kind: TypeAlias = Literal["ask", "look", "next"]
 """ask: a message that begins a turn; look: the main session is woken with it; next: the session's next turn
@@ -30,6 +30,9 @@ Entries: TypeAlias = Callable[[SessionKey], Awaitable[Sequence[Entry]]]
 
 KEPT = timedelta(days=1)
 MOST_DONE = 1_000
+TRIES = 5
+"""So often a turn is taken up that was cut off by the end of its process: it may be what ends it."""
+
 _SLACK = 500
 
 logger = logging.getLogger("clawd.gateway")
@@ -38,7 +41,7 @@ logger = logging.getLogger("clawd.gateway")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errand:
     """`id` is the run by which those who watch know it; `source` names where the text came from when it came
-    from outside, and is empty for what the owner wrote."""
+    from outside, and is empty for what the owner wrote; `tries` is how often its turn was taken up."""
 
     id: str
     kind: Kind
@@ -48,11 +51,13 @@ class Errand:
     sender: str = "owner"
     trust: Trust = "owner"
     source: str = ""
+    tries: int = 0
 
 
 class Errands:
-    """A journal of two kinds of lines: accepted, done. What is done is remembered for a day, and of more than
-    MOST_DONE the newest, so that who sends it again gets no second turn. Without a journal, all is in memory.
+    """A journal of three kinds of lines: accepted, tried, done. What is done is remembered for a day, and of
+    more than MOST_DONE the newest, so that who sends it again gets no second turn. Without a journal, all is
+    in memory.
     """
 
     def __init__(
@@ -83,9 +88,23 @@ class Errands:
         async with self._one_at_a_time:
             if errand.id in self._open or errand.id in self._done:
                 return False
-            await self._write(_line(errand))
+            await self._write(_line(errand), errand)
             self._open[errand.id] = errand
             return True
+
+    async def tried(self, errand: Errand) -> bool:
+        """Note that its turn, which an earlier process left in the middle, is taken up. False when that was
+        done too often: the turn may be what ends the process."""
+        tries = errand.tries + 1
+        if tries > TRIES:
+            return False
+        if errand.id in self._open:
+            self._open[errand.id] = replace(errand, tries=tries)
+        try:
+            await self._write({"type": "tried", "id": errand.id, "tries": tries})
+        except OSError as error:
+            logger.critical("that a run is taken up cannot be written down: %s", error)
+        return True
 
     async def done(self, errand_id: str) -> None:
         """It has had its end. Raises OSError."""
@@ -95,20 +114,23 @@ class Errands:
 
     def waiting(self, *kinds: Kind) -> list[Errand]:
         """Those without an end, the oldest first."""
-        return sorted((one for one in self._open.values() if one.kind in kinds), key=lambda one: one.at)
+        there = [*self._open.values()]
+        return sorted((one for one in there if one.kind in kinds), key=lambda one: one.at)
 
     def close(self) -> None:
         if self._journal is not None:
             self._journal.close()
 
-    async def _write(self, line: JsonObject) -> None:
+    async def _write(self, line: JsonObject, accepted: Errand | None = None) -> None:
         journal = self._journal
         if journal is None:
             return
 
         def write() -> None:
-            journal.append(line, sync=line["type"] == "accepted")
+            journal.append(line, sync=accepted is not None)
             self._lines += 1
+            if accepted is not None:  # from now on it is among what a shorter file needs
+                self._open[accepted.id] = accepted
             self._tidy()
 
         await in_thread(self._executor, write)
@@ -137,9 +159,11 @@ class Errands:
                 errand = _errand(one, line)
                 if errand is not None and one not in self._done:
                     self._open[one] = errand
-            case {"type": "done", "id": str(one), "at": str(at)}:
+            case {"type": "tried", "id": str(one), "tries": int(tries)} if one in self._open:
+                self._open[one] = replace(self._open[one], tries=tries)
+            case {"type": "done", "id": str(one), "at": at}:
                 self._open.pop(one, None)
-                self._remember(one, datetime.fromisoformat(at))
+                self._remember(one, _time(at))
 
     def _remember(self, errand_id: str, at: datetime) -> None:
         self._done[errand_id] = at
@@ -166,7 +190,13 @@ def _line(errand: Errand) -> JsonObject:
         "sender": errand.sender,
         "trust": errand.trust,
         "source": errand.source,
+        "tries": errand.tries,
     }
+
+
+def _time(value: Json) -> datetime:
+    """One that cannot be read is long ago."""
+    return time_of_iso(value, datetime.fromtimestamp(0, UTC))
 
 
 def _errand(errand_id: str, line: JsonObject) -> Errand | None:
@@ -175,7 +205,7 @@ def _errand(errand_id: str, line: JsonObject) -> Errand | None:
             "kind": ("ask" | "look" | "next") as kind,
             "key": str(key),
             "text": str(text),
-            "at": str(at),
+            "at": at,
             "sender": str(sender),
             "trust": ("owner" | "known" | "group" | "guest") as trust,
             "source": str(source),
@@ -186,12 +216,13 @@ def _errand(errand_id: str, line: JsonObject) -> Errand | None:
                     kind=kind,
                     key=SessionKey.parse(key),
                     text=text,
-                    at=datetime.fromisoformat(at),
+                    at=_time(at),
                     sender=sender,
                     trust=trust,
                     source=source,
+                    tries=tries if isinstance(tries := line.get("tries"), int) else 0,
                 )
-            except (BadSessionKey, ValueError):
+            except BadSessionKey:
                 return None
         case _:
             return None

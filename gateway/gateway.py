@@ -97,6 +97,7 @@ class Gateway:
         self.lifecycle = self._life(endings, sessions, new_id)
         self.turns = self._answering()
         self.commands = Commands(self, hooks=self._hooks().over(hooks), clock=clock, version=version)
+        self.command_of = self.commands.form
         memories = Memories(roster=roster)
         self.memory_search, self.memory_read = memories.search, memories.read
         self.memory_sync, self.memory_status = memories.sync, memories.status
@@ -183,14 +184,12 @@ class Gateway:
         except BadSessionKey as error:
             raise Refused(f"{error}.", code="bad_session", status=400) from error
         listener = on_event or _nobody
-        typed = self.commands.typed(text, who="owner") if beside.trust == "owner" else None
+        typed = self.commands.typed(text, who="owner") if beside.may_command else None
         if typed is None:
             work = partial(self._begin, key, text, listener, beside)
-        elif typed.command.control:
-            return await self._obey(typed, key, listener)
         else:
-            work = partial(self._obey, typed, key, listener)
-        return await asyncio.shield(self.lanes.submit(key, work))
+            work = partial(self._obey, typed, key, listener, beside)
+        return await (work() if typed and typed.command.control else self.lanes.run(key, work))
 
     async def obey(self, key: SessionKey, command: str) -> str:
         """What a slash command of the owner answers, in any session. Raises Refused."""
@@ -198,9 +197,8 @@ class Gateway:
         typed = self.commands.typed(command, who="owner")
         if typed is None:
             raise Refused(f"{command} is no command of clawd.", code="unknown_command", status=404)
-        if typed.command.control:
-            return (await self._obey(typed, key, _nobody)).reply
-        return (await asyncio.shield(self.lanes.submit(key, partial(self._obey, typed, key, _nobody)))).reply
+        work = partial(self._obey, typed, key, _nobody)
+        return (await (work() if typed.command.control else self.lanes.run(key, work))).reply
 
     def stop(self, key: SessionKey) -> bool:
         """End the session's running turn; its caller hears that it was stopped."""
@@ -258,11 +256,13 @@ class Gateway:
                 status=413,
             )
 
-    async def _obey(self, typed: Typed, key: SessionKey, on_event: OnEvent) -> ChatReply:
+    async def _obey(
+        self, typed: Typed, key: SessionKey, on_event: OnEvent, beside: Beside = OWNER
+    ) -> ChatReply:
         """A command's answer is the visible end of its message; it is not recorded."""
         said = await self.commands.obey(typed, key, who="owner")
         if isinstance(said, FirstText):
-            return await self._begin(key, said.text, on_event)
+            return await self._begin(key, said.text, on_event, beside)
         record = self._registry.get(key)
         session_id = record.session_id if record else ""
         return ChatReply(reply=said, key=key, session_id=session_id, usage=Usage(), calls=(), model="")

@@ -61,6 +61,17 @@ class Lanes:
         task.add_done_callback(lambda done: self._ended(key, lane, done))
         return task
 
+    async def run(self, key: SessionKey, work: Callable[[], Awaitable[T]]) -> T:
+        """As `submit`, to its end. A caller that is cancelled does not cancel it. Raises Refused, also when
+        it was stopped before it began."""
+        task = self.submit(key, work)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError as error:
+            if not task.cancelled():
+                raise
+            raise Refused("Stopped.", code="stopped", status=409) from error
+
     def stop(self, key: SessionKey) -> bool:
         """Cancel the session's running turn, and only that. False when none runs."""
         lane = self._lanes.get(key)

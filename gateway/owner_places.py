@@ -2,7 +2,7 @@
 
 import logging
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 
@@ -13,7 +13,8 @@ from sessions.journal import Journal
 from sessions.key import BadSessionKey, SessionKey
 from sessions.messages import JsonObject
 
-MOST = 100
+MOST, MOST_LINES = 100, 5_000
+"""Sessions that are known, and lines of the journal before it is made shorter."""
 
 logger = logging.getLogger("clawd.gateway")
 
@@ -30,12 +31,12 @@ class OwnerPlaces:
         self._most = most
         self._codec = DeliveryCodec()
         self._last: OrderedDict[SessionKey, Address] = OrderedDict()
-        lines = 0
+        self._lines = 0
         for line in journal.replay() if journal else ():
-            lines += 1
+            self._lines += 1
             self._take(line)
-        if journal is not None and lines > 2 * most:
-            self._tidy(journal)
+        if journal is not None and self._lines > 2 * most:
+            self._tidy(journal, self._needed())
 
     @classmethod
     def open(cls, path: Path, *, executor: Executor) -> "OwnerPlaces":
@@ -49,8 +50,16 @@ class OwnerPlaces:
         journal = self._journal
         if journal is None or known == (key, address):
             return
+        needed = self._needed() if self._lines >= MOST_LINES else None
+
+        def write() -> None:
+            journal.append(self._line(key, address))
+            self._lines += 1
+            if needed is not None:
+                self._tidy(journal, needed)
+
         try:
-            await in_thread(self._executor, lambda: journal.append(self._line(key, address)))
+            await in_thread(self._executor, write)
         except OSError as error:
             logger.warning("where the owner wrote cannot be written down: %s", error)
 
@@ -72,14 +81,15 @@ class OwnerPlaces:
         while len(self._last) > self._most:
             self._last.popitem(last=False)
 
-    def _tidy(self, journal: Journal) -> None:
+    def _tidy(self, journal: Journal, needed: Sequence[JsonObject]) -> None:
+        self._lines = len(needed)
         try:
-            journal.compact(lambda _: self._needed())
+            journal.compact(lambda _: needed)
         except OSError as error:  # a disk without room for the shorter file: the longer one goes on
             logger.warning("%s could not be compacted: %s", journal.path, error)
 
-    def _needed(self) -> Iterator[JsonObject]:
-        return (self._line(key, address) for key, address in self._last.items())
+    def _needed(self) -> Sequence[JsonObject]:
+        return [self._line(key, address) for key, address in self._last.items()]
 
     def _line(self, key: SessionKey, address: Address) -> JsonObject:
         return {"key": str(key), "address": self._codec.address_json(address)}

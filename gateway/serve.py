@@ -77,7 +77,7 @@ async def serve(
             wiring = wiring_of(parts.gateway, parts.frontage, held, hub)
             talk = talk_of(parts.gateway, wiring)
             app = create_app(parts.gateway, token=token, settings=rules_of(config), wiring=wiring, talk=talk)
-            server = _server(app, config)
+            server, taken_up = _server(app, config), asyncio.Event()
             try:
                 async with asyncio.TaskGroup() as group:
                     address = _address(listener)
@@ -85,9 +85,9 @@ async def serve(
                         group.create_task(
                             _watch_signals(parts, server, settings.drain_seconds, restart, hub)
                         ),
-                        group.create_task(_start(parts, server, address, on_ready, talk)),
+                        group.create_task(_start(parts, taken_up, address, on_ready)),
                         group.create_task(parts.gateway.memory_watch()),
-                        group.create_task(_keep_channels(parts, server)),
+                        group.create_task(_keep_channels(parts, server, talk, taken_up)),
                         group.create_task(_follow(reload, home, config)),
                     ]
                     await _serve_http(server, listener, parts)
@@ -148,12 +148,11 @@ async def _serve_http(server: Server, listener: socket.socket, parts: Parts) -> 
 
 
 async def _start(
-    parts: Parts, server: Server, address: str, on_ready: Callable[[str], None], talk: Talk
+    parts: Parts, taken_up: asyncio.Event, address: str, on_ready: Callable[[str], None]
 ) -> None:
-    await server.up.wait()
+    await taken_up.wait()
     parts.gateway.ready = True
     on_ready(address)
-    await talk.take_up(parts.gateway.entries)
     await parts.gateway.catch_up()
     await parts.warm_up()
     schedule = await asyncio.to_thread(importlib.import_module, "gateway.schedule")
@@ -162,11 +161,14 @@ async def _start(
         await asyncio.Event().wait()
 
 
-async def _keep_channels(parts: Parts, server: Server) -> None:
-    """What an earlier process left is in its lanes before the first channel hears anything."""
+async def _keep_channels(parts: Parts, server: Server, talk: Talk, taken_up: asyncio.Event) -> None:
+    """What an earlier process left is in its lanes before anybody is heard."""
     await server.up.wait()
+    await talk.take_up(parts.gateway.entries)
     if parts.frontage is not None:
         await parts.frontage.front.take_up()
+    taken_up.set()
+    if parts.frontage is not None:
         await parts.frontage.street.run()
 
 

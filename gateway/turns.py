@@ -121,8 +121,9 @@ class Turns:
                 said = None if asked.again else self.user(asked)
                 outcome = await agent.runtime.respond(turn, said, on_event=on_event)
             finally:
+                if news:
+                    await self._told_of(agent, current.record, news)
                 await self._touch(agent, current.record, turn.at if asked.by_person else None)
-                await self._told_of(key, news)
         except asyncio.CancelledError as error:
             logger.info("turn of %s: stopped", key)
             raise Refused("Stopped.", code="stopped", status=409) from error
@@ -157,11 +158,15 @@ class Turns:
         context = "\n".join((*(one.framed for one in news), asked.context)).rstrip()
         return replace(asked, context=context, outside=(*asked.outside, "webhook")), news
 
-    async def _told_of(self, key: SessionKey, news: Sequence[News]) -> None:
-        if news:
-            left = [one for one in self._news.pop(key, ()) if one not in news]
-            if left:
-                self._news[key] = left
+    async def _told_of(self, agent: Agent, record: SessionRecord, news: Sequence[News]) -> None:
+        """What stands in the transcript now. When the message could not be written, the next turn is told."""
+        recorded = reversed(agent.runtime.conversations.said(record.session_id))
+        users = (message for message in recorded if isinstance(message, User))
+        if not any(news[0].framed in user.envelope for user in users):
+            return
+        left = [one for one in self._news.pop(record.key, ()) if one not in news]
+        if left:
+            self._news[record.key] = left
         for one in news:
             await one.told()
 

@@ -54,6 +54,11 @@ class Beside:
     ids: tuple[str, ...] = ()
     again: bool = False
 
+    @property
+    def may_command(self) -> bool:
+        """Whether the text may be a slash command. One whose turn goes on was obeyed before that began."""
+        return self.trust == "owner" and not self.again
+
 
 OWNER = Beside()
 """A text of the owner, alone."""

@@ -1,5 +1,6 @@
 """Something outside wants the owner's agent to look: at once, or when the owner speaks next."""
 
+import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,9 +12,9 @@ from agents.silent import audible
 from agents.turn import TurnEvent
 from channels.message import Address
 from gateway.deliveries import Delivery
-from gateway.errands import Entries, Errand, Errands, left_by
+from gateway.errands import TRIES, Entries, Errand, Errands, left_by
 from gateway.heard_turns import HeardTurns
-from gateway.lanes import Lanes
+from gateway.lanes import Lanes, unbroken
 from gateway.postman import Postman
 from gateway.refusals import refusal
 from gateway.turns import Asked
@@ -62,6 +63,7 @@ class Waking:
         self._new_id = new_id
         self._draining = draining
         self._max_age = max_age
+        self._endings: set[asyncio.Task[None]] = set()
 
     async def wake(self, framed: str, now: bool) -> None:  # noqa: FBT001 (the border of the HTTP surface)
         """Now: a turn in the main session begins, and nobody waits for it. Else the next one is told. Raises
@@ -74,29 +76,43 @@ class Waking:
             at=self._errands.clock(),
         )
         try:
-            await self._errands.accept(errand)
+            await unbroken(self._errands.accept(errand))
         except OSError as error:
             raise refusal(error) from error
-        await self._go(errand, Left(recorded=False))
+        await self._go(errand, earlier=False)
 
     async def take_up(self) -> None:
-        """What an earlier process had accepted and not looked at. What should be looked at now and is older
-        than `max_age` is told with the next turn."""
+        """What an earlier process had accepted and not looked at; to be called before anything new is taken.
+        What should be looked at now and is older than `max_age` is told with the next turn."""
         for errand in self._errands.waiting("look", "next"):
-            if errand.kind == "next" and await self._stands_there(errand):
-                await self._done(errand)
-                continue
             left = await left_by(errand, self._entries)
-            late = not left.recorded and self._errands.clock() - errand.at > self._max_age
-            await self._go(replace(errand, kind="next") if late else errand, left)
+            if not left.recorded and await self._stands_there(errand):
+                await self._done(errand)  # another turn was told of it
+            elif left.recorded and not left.answer and not await self._errands.tried(errand):
+                logger.warning("a webhook was looked at %d times, and each ended with the process", TRIES)
+                await self._done(errand)
+            else:
+                late = not left.recorded and self._errands.clock() - errand.at > self._max_age
+                await self._go(replace(errand, kind="next") if late else errand, earlier=True)
 
-    async def _go(self, errand: Errand, left: Left) -> None:
+    async def _go(self, errand: Errand, *, earlier: bool) -> None:
         if errand.kind == "look":
-            self._lanes.submit(errand.key, partial(self._look, errand, left))
+            task = self._lanes.submit(errand.key, partial(self._look, errand, earlier=earlier))
+            task.add_done_callback(partial(self._looked, errand))
         else:
             await self._turns.tell_next(errand.key, errand.text, partial(self._done, errand))
 
-    async def _look(self, errand: Errand, left: Left) -> None:
+    def _looked(self, errand: Errand, task: "asyncio.Task[None]") -> None:
+        """One that was stopped before it began has had its end as well."""
+        if task.cancelled() and not self._draining():
+            logger.warning("a webhook woke the main session, and was stopped before it was looked at")
+            ending = asyncio.create_task(self._done(errand), name=f"stopped {errand.id}")
+            self._endings.add(ending)
+            ending.add_done_callback(self._endings.discard)
+
+    async def _look(self, errand: Errand, *, earlier: bool) -> None:
+        # What is left is asked for now: a turn that was before this one in its lane may have answered it.
+        left = await left_by(errand, self._entries) if earlier else Left(recorded=False)
         try:
             reply = left.answer.text if left.answer else await self._answer(errand, again=left.recorded)
         except Refused as refused:

@@ -58,7 +58,8 @@ def blocks_of(markdown: str, mend: Mend | None = None) -> tuple[Block, ...]:
 
 @cache
 def _parser(nesting: int) -> MarkdownIt:
-    """One is made for all: it takes as long as reading a page. Parsing changes nothing in it."""
+    """One is made for all, in any thread: it takes as long as reading a page. Parsing changes nothing in it
+    once its rules are put in order."""
     md = (
         MarkdownIt("commonmark", {"html": False, "maxNesting": nesting})
         .enable(["table", "strikethrough"])
@@ -66,6 +67,8 @@ def _parser(nesting: int) -> MarkdownIt:
     )
     md.block.ruler.before("table", "deep", _deep)
     md.inline.ruler.before("linkify", "address", address)
+    for ruler in (md.core.ruler, md.block.ruler, md.inline.ruler, md.inline.ruler2):
+        ruler.getRules("")  # two threads that read for the first time would see them half in order
     return md
 
 

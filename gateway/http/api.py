@@ -7,6 +7,7 @@ from typing import Protocol
 from agents.context_report import ContextReport
 from agents.model.catalog import ModelStatus
 from agents.turn import OnEvent
+from gateway.commands.table import Typed
 from gateway.usage_report import Group, UsageReport
 from gateway.views import OWNER, Beside, ChatReply, Conversation, SaidResult
 from memory.hybrid import SearchResult
@@ -52,6 +53,8 @@ class GatewayApi(Chats, Protocol):
     def models(self) -> Sequence[ModelStatus]: ...
 
     def sessions(self) -> list[SessionRecord]: ...
+
+    def command_of(self, text: str) -> Typed | None: ...
 
     def stop(self, key: SessionKey) -> bool: ...
 

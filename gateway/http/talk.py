@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from agents.recovery import Left
 from agents.turn import OnEvent, Trust, TurnEvent
-from gateway.errands import Entries, Errand, Errands, left_by
+from gateway.errands import TRIES, Entries, Errand, Errands, left_by
 from gateway.http.api import GatewayApi
 from gateway.http.hub import Hub
 from gateway.http.stream import BROKEN
+from gateway.lanes import unbroken
 from gateway.refusals import refusal
 from gateway.routing import api_session
 from gateway.views import OWNER, Beside, ChatReply, Refused
@@ -108,25 +110,36 @@ class Talk:
             source=source,
         )
         try:
-            if await self._errands.accept(errand):
+            if await unbroken(self._errands.accept(errand)):
                 self._go(errand, again=False)
         except OSError as error:
             raise refusal(error) from error
         return begun
 
     async def take_up(self, entries: Entries) -> None:
-        """What an earlier process had begun and not ended."""
+        """What an earlier process had begun and not ended is in its lanes when this returns; to be called
+        before anything new is taken."""
         for errand in self._errands.waiting("ask"):
             left = await left_by(errand, entries)
-            if left.answer is not None:
-                await self._done(errand)
-            elif not left.recorded and self._errands.clock() - errand.at > self._max_age:
-                logger.warning(
-                    "run %s of %s is too old after a long stop and not made", errand.id, errand.key
-                )
+            why = "" if left.answer else await self._why_not(errand, left)
+            if why:
+                logger.warning("run %s of %s is not made: %s", errand.id, errand.key, why)
+            if why or left.answer:
                 await self._done(errand)
             else:
                 self._go(errand, again=left.recorded)
+                await asyncio.sleep(0)  # until it stands in its lane
+
+    async def _why_not(self, errand: Errand, left: Left) -> str:
+        """Why it is not taken up; empty when it is."""
+        if left.recorded:
+            tried = await self._errands.tried(errand)
+            return "" if tried else f"its turn was cut off {TRIES} times by the end of the process"
+        if self._errands.clock() - errand.at > self._max_age:
+            return "it is too old after a long stop"
+        if errand.trust == "owner" and self._gateway.command_of(errand.text):
+            return "it is a command, which may have been obeyed; send it again if it was not"
+        return ""
 
     def check_open(self) -> None:
         """Raises Refused while no new turn can be taken."""

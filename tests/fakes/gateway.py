@@ -11,6 +11,7 @@ from agents.context_report import ContextReport, Part
 from agents.frame import FileSize
 from agents.model.catalog import ModelStatus
 from agents.turn import OnEvent
+from gateway.commands.table import TABLE, Typed, parse
 from gateway.routing import api_session
 from gateway.usage_report import Group, UsageLine, UsageReport, usage_report
 from gateway.views import OWNER, Beside, CallReport, ChatReply, Conversation, Refused, SaidHit, SaidResult
@@ -71,6 +72,9 @@ class FakeGateway:
 
     def sessions(self) -> list[SessionRecord]:
         return [self._record(key) for key in reversed(self.said)]
+
+    def command_of(self, text: str) -> Typed | None:
+        return parse(text, {one.name: one for one in TABLE})
 
     def stop(self, key: SessionKey) -> bool:
         self.stopped.append(key)

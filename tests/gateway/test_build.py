@@ -1,5 +1,6 @@
 """The composition root: where workspaces are, who shares what, and an orderly end."""
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -8,7 +9,10 @@ import pytest
 from gateway.build import built, opened
 from gateway.config import Config
 from gateway.home import Home
+from gateway.http.hub import Hub
+from gateway.http.talk import Talk
 from gateway.lock import AlreadyRunning, is_locked
+from gateway.views import Refused
 from gateway.whereabouts import workspace_of
 
 
@@ -29,6 +33,30 @@ async def test_a_gateway_is_built_from_nothing_and_remembers(tmp_path: Path) -> 
     for path in home.path.rglob("*"):
         if "workspace" not in path.parts:
             assert path.stat().st_mode & 0o077 == 0, path
+
+
+async def test_what_is_cut_off_by_an_end_without_a_signal_waits_for_the_next_start(tmp_path: Path) -> None:
+    """As a part that crashes ends it."""
+    found = config(tmp_path, gateway={"drain_seconds": 0})
+    home, going = Home(tmp_path / "home"), asyncio.Event()
+
+    async def hang(*_: object) -> None:
+        going.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError as error:
+            raise Refused("Stopped.", code="stopped", status=409) from error
+
+    async with built(found, home) as parts:
+        assert parts.frontage is not None
+        parts.gateway.turns.answer = hang  # type: ignore[method-assign, assignment]
+        parts.gateway.ready, errands = True, parts.frontage.front.journals.errands
+        talk = Talk(parts.gateway, Hub(), new_id=lambda: "run-1", errands=errands)
+        await talk.begin(agent=None, session="work", text="hi")
+        await asyncio.wait_for(going.wait(), 10)
+    async with built(found, home) as parts:
+        assert parts.frontage is not None
+        assert [one.id for one in parts.frontage.front.journals.errands.waiting("ask")] == ["run-1"]
 
 
 async def test_each_agent_has_a_workspace_and_an_index_of_its_own(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What nobody waits for is on disk until it is done, and is not taken on twice."""
 
+import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agents.recovery import Left
-from gateway.errands import _SLACK, KEPT, Errand, Errands, left_by
+from gateway.errands import _SLACK, KEPT, TRIES, Errand, Errands, left_by
 from gateway.views import Refused
 from sessions.entries import Entry, Said
 from sessions.key import SessionKey
@@ -99,6 +100,56 @@ async def test_the_journal_does_not_grow_without_end(path: Path, clock: FakeCloc
         assert len(lines(path)) < 3 * _SLACK
         assert [one.id for one in errands.waiting("ask")] == ["open"]
         assert not await errands.accept(errand("more 1"))
+
+
+async def test_what_is_accepted_while_the_file_is_made_shorter_stays_in_it(
+    path: Path, clock: FakeClock
+) -> None:
+    with opened(path, clock) as errands:
+        for number in range(_SLACK + 50):
+            await asyncio.gather(errands.accept(errand(f"run {number}")), errands.done(f"run {number - 1}"))
+            assert f'"run {number}"' in "".join(lines(path))
+
+    assert len(lines(path)) < 2 * _SLACK
+
+
+async def test_a_turn_that_ends_each_process_is_not_taken_up_for_ever(path: Path, clock: FakeClock) -> None:
+    with opened(path, clock) as errands:
+        await errands.accept(errand("deadly"))
+    tried = []
+    for _ in range(TRIES + 1):
+        with opened(path, clock) as errands:
+            [left] = errands.waiting("ask")
+            tried.append(await errands.tried(left))
+
+    assert tried == [True] * TRIES + [False]
+
+
+async def test_how_often_a_turn_was_taken_up_stays_in_a_shorter_file(path: Path, clock: FakeClock) -> None:
+    with opened(path, clock) as errands:
+        await errands.accept(errand("deadly"))
+        await errands.tried(errand("deadly"))
+        for number in range(_SLACK + 50):
+            await errands.accept(errand(str(number)))
+            await errands.done(str(number))
+
+    with opened(path, clock) as errands:
+        assert [one.tries for one in errands.waiting("ask")] == [1]
+
+
+async def test_times_that_cannot_be_read_are_long_ago(path: Path, clock: FakeClock) -> None:
+    with opened(path, clock) as errands:
+        for name in ("open", "done"):
+            await errands.accept(errand(name))
+        await errands.done("done")
+    for bad in ("yesterday", "2026-05-01T08:00:00"):
+        known = [line.replace("2026-05-01T08:00:00.000Z", bad) for line in lines(path)]
+        with path.open("w") as file:
+            file.writelines(known)
+
+        with opened(path, clock) as errands:
+            assert [clock() - one.at >= timedelta(0) for one in errands.waiting("ask")] == [True]
+            assert not await errands.accept(errand("done"))
 
 
 async def test_a_disk_that_takes_nothing_accepts_nothing(path: Path, clock: FakeClock) -> None:

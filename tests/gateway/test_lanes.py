@@ -183,3 +183,30 @@ async def test_an_agent_has_passed_when_nothing_of_it_is_left() -> None:
     second.set()
     await asyncio.wait_for(passed, 10)
     assert not lanes.at_work("work")
+
+
+async def test_who_waits_for_a_turn_that_is_stopped_before_it_began_hears_so() -> None:
+    lanes, turns = Lanes(limit=1), Turns()
+    running = asyncio.create_task(lanes.run(ONE, lambda: turns.run("a")))
+    waiting = asyncio.create_task(lanes.run(OTHER, lambda: turns.run("b")))
+    await settle()
+
+    assert lanes.stop(OTHER)
+
+    with pytest.raises(Refused, match="Stopped"):
+        await waiting
+    turns.gate.set()
+    assert await running == "a"
+
+
+async def test_a_caller_that_goes_away_does_not_take_its_turn_along() -> None:
+    lanes, turns = Lanes(limit=1), Turns()
+    caller = asyncio.create_task(lanes.run(ONE, lambda: turns.run("a")))
+    await settle()
+    caller.cancel()
+    await asyncio.wait([caller])
+    turns.gate.set()
+    await lanes.passed()
+
+    assert caller.cancelled()
+    assert turns.seen == ["a begins", "a ends"]

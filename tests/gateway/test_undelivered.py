@@ -171,6 +171,23 @@ async def test_a_journal_of_places_is_made_short_again(tmp_path: Path) -> None:
         assert path.read_text().count("\n") == 8
 
 
+async def test_a_journal_of_places_stays_short_while_it_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.owner_places.MOST_LINES", 10)
+    path, other = tmp_path / "places.jsonl", replace(MAIN, thread="2")
+    with ThreadPoolExecutor(1) as executor:
+        places = OwnerPlaces.open(path, executor=executor)
+        for _ in range(40):
+            await places.note(MAIN, OWN)
+            await places.note(other, HERE)
+        places.close()
+        assert path.read_text().count("\n") <= 11
+        again = OwnerPlaces.open(path, executor=executor)
+        assert (again.last(MAIN), again.last(other)) == (OWN, HERE)
+        again.close()
+
+
 async def test_a_group_that_is_gone_is_told_where_the_owner_writes(tmp_path: Path) -> None:
     channel = FakeChannel()
     async with (

@@ -1,10 +1,12 @@
 """Markdown read as a chat is written."""
 
+from typing import Any
+
 import pytest
 
 from channels.text import plain
 from channels.text.blocks import Code, Paragraph, Span
-from channels.text.reading import LONGEST, blocks_of
+from channels.text.reading import LONGEST, _parser, blocks_of
 
 
 @pytest.mark.parametrize(
@@ -39,3 +41,14 @@ def test_a_text_beyond_the_longest_is_shown_as_it_stands(more: int) -> None:
     last = blocks_of(text)[-1]
     assert isinstance(last, Paragraph)
     assert (Span(text="**c**") in last.lines[-1]) == (more > 0)
+
+
+def test_nothing_is_left_to_be_put_in_order_by_who_reads_first() -> None:
+    _parser.cache_clear()
+    md = _parser(8)
+    rulers: list[Any] = [md.core.ruler, md.block.ruler, md.inline.ruler, md.inline.ruler2]
+    before = [ruler.__cache__ for ruler in rulers]
+
+    assert None not in before
+    md.parse("# a\n\n- *b*\n")
+    assert all(ruler.__cache__ is known for ruler, known in zip(rulers, before, strict=True))

@@ -3,20 +3,23 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import Literal
 
 import pytest
 
 from agents.turn import OnEvent
-from gateway.errands import Errand, Errands
+from gateway.errands import TRIES, Errand, Errands
 from gateway.http.hub import Hub
 from gateway.http.talk import Talk
 from gateway.views import Refused
 from sessions.entries import Entry, Said
 from sessions.key import SessionKey
-from sessions.messages import Assistant, Message, Text, User
+from sessions.messages import Assistant, Message, Text, User, text_of
+from tests.fakes.front import street
 from tests.fakes.gateway import FakeGateway, echo
-from tests.fakes.protocols import START, FakeClock
+from tests.fakes.house import house
+from tests.fakes.protocols import START, FakeClock, Hangs, Says
 
 KEY = SessionKey(agent="main", kind="api", peer="hook-ci")
 MAX_AGE = timedelta(hours=1)
@@ -43,7 +46,7 @@ class Desk:
             for at, one in enumerate(there)
         ]
 
-    async def left(self) -> None:
+    async def left(self, *, tries: int = 0) -> None:
         """An earlier process took it on."""
         await self.errands.accept(
             Errand(
@@ -55,6 +58,7 @@ class Desk:
                 sender="webhook ci",
                 trust="known",
                 source="webhook ci",
+                tries=tries,
             )
         )
 
@@ -82,8 +86,9 @@ async def test_what_a_killed_process_left_is_made_to_its_end(
     desk = Desk(before)
     await desk.left()
     await desk.talk.take_up(desk.entries)
-    await desk.quiet()
 
+    assert desk.again == made  # before anything that comes now
+    await desk.quiet()
     assert desk.again == made
 
 
@@ -132,6 +137,80 @@ async def test_a_turn_that_failed_has_had_its_end(
     await desk.quiet()
 
     assert str(failure) in caplog.text
+
+
+@pytest.mark.parametrize(("tries", "turns"), [(TRIES - 1, 1), (TRIES, 0)])
+async def test_a_turn_that_ended_every_process_is_given_up_and_the_log_says_so(
+    tries: int, turns: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    desk = Desk("message")
+    await desk.left(tries=tries)
+    await desk.talk.take_up(desk.entries)
+    await desk.quiet()
+
+    assert len(desk.gateway.beside) == turns
+    assert ("cut off 5 times" in caplog.text) == (turns == 0)
+
+
+@pytest.mark.parametrize(("text", "turns"), [("/restart", 0), ("/stop", 0), ("/etc/hosts is odd", 1)])
+async def test_a_command_is_not_obeyed_again_after_a_kill(
+    text: str, turns: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    desk = Desk()
+    await desk.errands.accept(Errand(id="run-1", kind="ask", key=KEY, text=text, at=desk.clock()))
+    await desk.talk.take_up(desk.entries)
+    await desk.quiet()
+
+    assert len(desk.gateway.beside) == turns
+    assert ("may have been obeyed" in caplog.text) == (turns == 0)
+
+
+async def test_a_new_session_that_began_with_a_text_goes_on_with_it_after_a_kill(tmp_path: Path) -> None:
+    async with house(tmp_path, Hangs()) as home, street(home) as scene:
+        home.gateway.ready, errands = True, scene.front.journals.errands
+        talk = Talk(home.gateway, Hub(), new_id=lambda: "run-1", errands=errands)
+        begun = await talk.begin(agent=None, session="work", text="/new hello")
+        await home.model.hanging.wait()
+        before = home.registry.get(begun.key)
+    async with house(tmp_path, Says("hi"), first_session=9) as home, street(home) as scene:
+        errands = scene.front.journals.errands
+        talk = Talk(home.gateway, Hub(), new_id=lambda: "run-2", errands=errands)
+        await talk.take_up(home.gateway.entries)
+        async with asyncio.timeout(10):
+            while errands.waiting("ask"):  # noqa: ASYNC110
+                await asyncio.sleep(0.001)
+        after = home.registry.get(begun.key)
+
+        assert before is not None
+        assert after is not None
+        assert after.session_id == before.session_id
+        told = [text_of(one.parts) for one in home.model.requests[-1].messages if isinstance(one, User)]
+        assert told == ["hello"]
+
+
+async def test_a_caller_that_goes_away_while_it_is_written_down_leaves_a_run_behind() -> None:
+    class Slow(Errands):
+        writing, go_on = asyncio.Event(), asyncio.Event()
+
+        async def accept(self, errand: Errand) -> bool:
+            accepted = await super().accept(errand)
+            self.writing.set()
+            await self.go_on.wait()
+            return accepted
+
+    desk, errands = Desk(), Slow()
+    talk = Talk(desk.gateway, Hub(), new_id=lambda: "run-1", errands=errands)
+    caller = asyncio.create_task(talk.begin(agent=None, session=None, text="hi"))
+    await asyncio.wait_for(errands.writing.wait(), 10)
+    caller.cancel()
+    await asyncio.sleep(0)
+    errands.go_on.set()
+    await asyncio.wait([caller])
+    async with asyncio.timeout(10):
+        while errands.waiting("ask"):  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+
+    assert len(desk.gateway.beside) == 1
 
 
 async def test_a_full_disk_is_said_and_nothing_is_begun() -> None:

@@ -114,6 +114,10 @@ class Access:
         verdict = authorise(address, sender, settings, self._people(address))
         return _TRUST[verdict.standing] if verdict.kind == "admitted" else None
 
+    def is_owner(self, address: Address, sender: Sender) -> bool:
+        """Whether that person speaks there as an owner."""
+        return self.knows(address, sender) == "owner"
+
     def hears(self, reaction: Reaction) -> bool:
         """Whether an agent is to know of this reaction."""
         settings = self._account(reaction.address)

@@ -118,7 +118,7 @@ class Answering:
         self._running[admission.key] = running
         try:
             if admission.trust == "owner":
-                await self._places.note(admission.key, items[0].message.address)
+                await self._places.note(admission.key, items[0].message.address, items[0].message.sender)
             with self._outgoing.opened(admission.key, channel.traits.max_file_bytes) as running.slot:
                 await self._run(channel, running, box, text=text)
         except OSError as error:

@@ -14,7 +14,7 @@ from agents.silent import Holdback
 from agents.turn import Notice, Retrying, ToolFinished, ToolStarted, TurnEvent
 from channels.channel import Traits
 from channels.text import borders
-from gateway.preferences import Verbosity, tool_line
+from gateway.preferences import ToolLine
 
 AGAIN = "*(I was cut off. This is my answer from its beginning.)*\n\n"
 
@@ -54,7 +54,7 @@ class BlockView:
     """The blocks of one answer. `said` is what was told of it before a restart.
 
     Blocks go out together once they are long enough, or when the model pauses. What it says before it uses a
-    tool goes out whole then, and stays; unless `verbose` is off, with the tool. A chosen silence is held
+    tool goes out whole then, and stays, with the line that `tool` gives for it. A chosen silence is held
     back. Of an answer that is tried again, what was told is not told again, unless it comes out differently.
     """
 
@@ -65,12 +65,12 @@ class BlockView:
         send: SendBlock,
         divides: Divides,
         said: str = "",
-        verbose: Verbosity = "off",
+        tool: ToolLine = lambda _: "",
     ) -> None:
         self._traits = traits
         self._send = send
         self._divides = divides
-        self._verbose = verbose
+        self._tool = tool
         self._said, self._anew, self._next_look = said, False, 0
         self._head, self._text, self._hold, self._over = "", "", Holdback(), False
         self._rounds: deque[tuple[str, str]] = deque()  # what was said, and the tool
@@ -87,7 +87,7 @@ class BlockView:
                 self._text += self._hold.feed(event.text)
                 self._news.set()
             case ToolStarted():
-                self._close(tool_line(event.call, self._verbose))
+                self._close(self._tool(event.call))
             case ToolFinished():
                 self._close("")
             case Retrying():

@@ -81,8 +81,8 @@ async def frontage(
     writer = Writer([*secrets_in(config), *_secrets_of(environ), *([token] if token else [])])
     with ThreadPoolExecutor(1, thread_name_prefix="mail") as executor:
         errands = Errands.open(home.errands_file, clock=clock, executor=executor)
-        places = OwnerPlaces.open(home.places_file, executor=executor)
         access = Access(access_rules(config, roster), store, executor=executor)
+        places = OwnerPlaces.open(home.places_file, trusted=access.is_owner, executor=executor)
         made = front(
             gateway,
             door=access,

@@ -13,7 +13,7 @@ from agents.turn import Retrying, ToolFinished, ToolStarted, TurnEvent
 from channels.channel import Channel, SendError
 from channels.message import Address, OutboundMessage
 from channels.text import Piece
-from gateway.preferences import Verbosity, tool_line
+from gateway.preferences import ToolLine
 
 OnShown: TypeAlias = Callable[[str | None], Awaitable[None]]
 """Writes down that a message is about to be shown (None), then its id; an empty one when it was not shown
@@ -29,7 +29,7 @@ class LiveView:
     `may_begin` holds: what waits to be sent to the chat comes before it.
 
     A chosen silence is held back; the text of a round that goes on with tools, or that is tried again, makes
-    way for the next one's. Unless `verbose` is off, the tools that ran stand above it until the end.
+    way for the next one's. The lines that `tool` gives for tools that ran stand above it until the end.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class LiveView:
         on_shown: OnShown,
         ids: Sequence[str] = (),
         may_begin: Callable[[], bool] = lambda: True,
-        verbose: Verbosity = "off",
+        tool: ToolLine = lambda _: "",
     ) -> None:
         self._channel = channel
         self._address = address
@@ -53,7 +53,7 @@ class LiveView:
         self._on_shown = on_shown
         self._text, self._hold, self._over = "", Holdback(), False
         self._may_begin = may_begin
-        self._verbose = verbose
+        self._tool = tool
         self._tools: list[str] = []
         self._ids = list(ids)
         self._shown = ["" for _ in ids]
@@ -72,8 +72,8 @@ class LiveView:
                 self._over = True
             case ToolStarted():
                 self._over = True
-                if self._verbose != "off":
-                    self._tools.append(tool_line(event.call, self._verbose))
+                if line := self._tool(event.call):
+                    self._tools.append(line)
                     self._news.set()
             case Retrying():
                 self._again()

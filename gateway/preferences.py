@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -14,6 +14,9 @@ from sessions.messages import JsonObject, ToolCall
 
 Verbosity: TypeAlias = Literal["off", "on", "full"]
 """off: the answer alone; on: which tools run as well; full: and with what."""
+
+ToolLine: TypeAlias = Callable[[ToolCall], str]
+"""A tool at work in one line; empty when it is not to be seen."""
 
 _GIVEN_CHARS = 120
 
@@ -85,11 +88,12 @@ def _line(key: SessionKey, preference: Preference) -> JsonObject:
     return {"key": str(key), "queue": preference.queue, "verbose": preference.verbose}
 
 
-def tool_line(call: ToolCall, verbose: Verbosity) -> str:
-    """A tool at work, as people see it who want to; empty for those who do not."""
+def tool_line(call: ToolCall, *, verbose: Verbosity, clean: Callable[[str], str]) -> str:
+    """A tool at work, as people see it who want to; empty for those who do not. `clean` takes out what must
+    not leave: what is cut afterwards may be half of a secret."""
     if verbose == "off":
         return ""
     if verbose == "on":
         return f"🔧 {call.name}"
-    given = " ".join(json.dumps(call.arguments, ensure_ascii=False).split())[:_GIVEN_CHARS]
+    given = clean(" ".join(json.dumps(call.arguments, ensure_ascii=False).split()))[:_GIVEN_CHARS]
     return f"🔧 {call.name} `{given.replace('`', ' ')}`"

@@ -11,7 +11,7 @@ from gateway.blocks import BlockView
 from gateway.ends import Ends
 from gateway.live import LiveView
 from gateway.mailbox import Item
-from gateway.preferences import Verbosity
+from gateway.preferences import Verbosity, tool_line
 from gateway.presence import View, presence
 from gateway.running import Running
 from gateway.writing import Writer
@@ -37,13 +37,15 @@ class Showing:
         mode = first.admission.live_view
         if mode == "off":
             return None
+        verbose = self.verbose(first.admission.key)
+        tool = partial(tool_line, verbose=verbose, clean=self.writer.outward)
         if mode == "blocks" or not channel.traits.can_edit or self.ends.in_blocks(first):
             return BlockView(
                 traits=channel.traits,
                 send=partial(self.ends.block, first, channel.traits),
                 divides=self.writer.divides,
                 said=self.ends.said(first),
-                verbose=self.verbose(first.admission.key),
+                tool=tool,
             )
         if self.ends.doubtful(first):
             return None
@@ -56,5 +58,5 @@ class Showing:
             on_shown=partial(self.ends.shown, first),
             ids=self.ends.shown_ids(first),
             may_begin=partial(self.ends.comes_next, first),
-            verbose=self.verbose(first.admission.key),
+            tool=tool,
         )

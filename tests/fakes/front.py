@@ -156,7 +156,11 @@ async def street(
     preferences = Preferences.open(folder / "preferences.jsonl")
     with ThreadPoolExecutor(1) as executor:
         errands = Errands.open(folder / "errands.jsonl", clock=house.clock, executor=executor)
-        places = OwnerPlaces.open(folder / "places.jsonl", executor=executor)
+        places = OwnerPlaces.open(
+            folder / "places.jsonl",
+            trusted=lambda address, sender: door.knows(address, sender) == "owner",
+            executor=executor,
+        )
         made = front(
             house.gateway,
             door=door,

@@ -7,9 +7,10 @@ import pytest
 
 from gateway.commands.obey import Hooks
 from gateway.preference_commands import PreferenceCommands
-from gateway.preferences import Preference, Preferences
+from gateway.preferences import Preference, Preferences, tool_line
 from gateway.restart import Restart
 from gateway.views import Refused
+from gateway.writing import Writer
 from sessions.key import SessionKey
 from tests.fakes.front import street
 from tests.fakes.house import house
@@ -104,3 +105,11 @@ async def test_a_restart_is_asked_for_once_and_told_by_the_next_start(tmp_path: 
         async with street(home) as scene:
             await scene.quiet()
             assert scene.channel.texts == ["clawd was restarted and runs again."]
+
+
+def test_half_a_secret_is_not_shown_either() -> None:
+    secret = "s3cret-" * 12
+    asked = call("look", {"at": "x" * 90 + secret})
+    line = tool_line(asked, verbose="full", clean=Writer([secret]).outward)
+    assert "s3cret" not in line
+    assert tool_line(asked, verbose="on", clean=str) == "🔧 look"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from channels.channel import Channel, SendError
-from channels.message import Address
+from channels.message import Address, Sender
 from gateway.deliveries import Delivery, Part
 from gateway.owner_places import OwnerPlaces
 from gateway.undelivered import Undelivered
@@ -17,7 +17,7 @@ from gateway.writing import Writer
 from sessions.journal import Journal
 from sessions.key import SessionKey
 from tests.fakes.channel import FakeChannel
-from tests.fakes.front import ADDRESS, OpenDoor, street
+from tests.fakes.front import ADDRESS, ANA, OpenDoor, street
 from tests.fakes.house import house
 from tests.fakes.protocols import FakeClock, Says
 
@@ -131,13 +131,18 @@ async def test_a_dead_letter_of_the_notice_is_only_logged() -> None:
     assert len(desk.posted) == 1
 
 
+def anybody(_: Address, __: Sender) -> bool:
+    """All owners are owners still."""
+    return True
+
+
 async def test_the_chats_of_the_owner_are_known_latest_first_and_not_without_end() -> None:
-    places = OwnerPlaces(most=2)
+    places = OwnerPlaces(trusted=anybody, most=2)
     for number in range(3):
         key = replace(MAIN, thread=str(number))
-        await places.note(key, replace(OWN, thread=str(number)))
-    await places.note(replace(MAIN, thread="1"), replace(OWN, thread="1"))
-    await places.note(replace(MAIN, thread="2"), HERE)
+        await places.note(key, replace(OWN, thread=str(number)), ANA)
+    await places.note(replace(MAIN, thread="1"), replace(OWN, thread="1"), ANA)
+    await places.note(replace(MAIN, thread="2"), HERE, ANA)
     assert places.last(replace(MAIN, thread="0")) is None
     assert places.last(replace(MAIN, thread="2")) == HERE
     assert [one.thread for one in places.private()] == ["1"]
@@ -146,27 +151,38 @@ async def test_the_chats_of_the_owner_are_known_latest_first_and_not_without_end
 async def test_the_chats_of_the_owner_are_known_after_a_restart(tmp_path: Path) -> None:
     path = tmp_path / "places.jsonl"
     with ThreadPoolExecutor(1) as executor:
-        places = OwnerPlaces.open(path, executor=executor)
+        places = OwnerPlaces.open(path, trusted=anybody, executor=executor)
         for _ in range(3):
-            await places.note(MAIN, OWN)
-            await places.note(replace(MAIN, thread="2"), HERE)
-            await places.note(replace(MAIN, thread="2"), HERE)
+            await places.note(MAIN, OWN, ANA)
+            await places.note(replace(MAIN, thread="2"), HERE, ANA)
+            await places.note(replace(MAIN, thread="2"), HERE, ANA)
         places.close()
         assert path.read_text().count("\n") == 6
         path.write_text('{"key": "nonsense"}\n{"key": "agent:main:main", "address": 7}\n' + path.read_text())
-        again = OwnerPlaces.open(path, executor=executor)
+        again = OwnerPlaces.open(path, trusted=anybody, executor=executor)
         assert (again.last(MAIN), again.last(replace(MAIN, thread="2"))) == (OWN, HERE)
         assert again.private() == places.private()
         again.close()
+
+
+async def test_who_is_no_owner_any_more_is_told_nothing() -> None:
+    owners = {ANA.id, "7"}
+    places = OwnerPlaces(trusted=lambda _, sender: sender.id in owners)
+    await places.note(MAIN, OWN, ANA)
+    await places.note(replace(MAIN, thread="2"), OWN, replace(ANA, id="7"))
+    owners.remove(ANA.id)
+    assert places.last(MAIN) is None
+    assert places.last(replace(MAIN, thread="2")) == OWN
+    assert places.private() == [OWN]
 
 
 async def test_a_journal_of_places_is_made_short_again(tmp_path: Path) -> None:
     path = tmp_path / "places.jsonl"
     with ThreadPoolExecutor(1) as executor:
         for _ in range(2):
-            places = OwnerPlaces(Journal.open(path), executor=executor, most=2)
+            places = OwnerPlaces(Journal.open(path), trusted=anybody, executor=executor, most=2)
             for number in range(6):
-                await places.note(replace(MAIN, thread=str(number)), replace(OWN, thread=str(number)))
+                await places.note(replace(MAIN, thread=str(number)), replace(OWN, thread=str(number)), ANA)
             places.close()
         assert path.read_text().count("\n") == 8
 
@@ -177,13 +193,13 @@ async def test_a_journal_of_places_stays_short_while_it_is_used(
     monkeypatch.setattr("gateway.owner_places.MOST_LINES", 10)
     path, other = tmp_path / "places.jsonl", replace(MAIN, thread="2")
     with ThreadPoolExecutor(1) as executor:
-        places = OwnerPlaces.open(path, executor=executor)
+        places = OwnerPlaces.open(path, trusted=anybody, executor=executor)
         for _ in range(40):
-            await places.note(MAIN, OWN)
-            await places.note(other, HERE)
+            await places.note(MAIN, OWN, ANA)
+            await places.note(other, HERE, ANA)
         places.close()
         assert path.read_text().count("\n") <= 11
-        again = OwnerPlaces.open(path, executor=executor)
+        again = OwnerPlaces.open(path, trusted=anybody, executor=executor)
         assert (again.last(MAIN), again.last(other)) == (OWN, HERE)
         again.close()
 

@@ -79,9 +79,10 @@ class Errands:
         """Raises OSError."""
         return cls(Journal.open(path), clock=clock, executor=executor)
 
-    def run_of(self, once: str) -> str:
-        """The id of what was sent under that key of its sender's."""
-        return f"run-{hashlib.sha256(once.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
+    def run_of(self, key: SessionKey, once: str) -> str:
+        """The id of what was sent to that session under that key of its sender's."""
+        name = f"{key}\x1f{once}".encode("utf-8", "surrogatepass")
+        return f"run-{hashlib.sha256(name).hexdigest()[:24]}"
 
     async def accept(self, errand: Errand) -> bool:
         """Return when it is on the disk itself; False when it had been accepted before. Raises OSError."""
@@ -172,11 +173,13 @@ class Errands:
 
 
 async def left_by(errand: Errand, entries: Entries) -> Left:
-    """What an earlier process left of its turn in the transcript."""
+    """What an earlier process left of its turn in the transcript. Raises Refused when that cannot be read."""
     try:
         return left_of(await entries(errand.key), errand.id)
-    except Refused:
-        return Left(recorded=False)  # there is no such session yet
+    except Refused as refused:
+        if refused.code != "unknown_session":
+            raise  # it may have been answered already
+        return Left(recorded=False)
 
 
 def _line(errand: Errand) -> JsonObject:

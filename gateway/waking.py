@@ -85,7 +85,11 @@ class Waking:
         """What an earlier process had accepted and not looked at; to be called before anything new is taken.
         What should be looked at now and is older than `max_age` is told with the next turn."""
         for errand in self._errands.waiting("look", "next"):
-            left = await left_by(errand, self._entries)
+            try:
+                left = await left_by(errand, self._entries)
+            except Refused as refused:
+                logger.warning("a webhook waits for a start that can read its session: %s", refused)
+                continue
             if not left.recorded and await self._stands_there(errand):
                 await self._done(errand)  # another turn was told of it
             elif left.recorded and not left.answer and not await self._errands.tried(errand):
@@ -111,9 +115,9 @@ class Waking:
             ending.add_done_callback(self._endings.discard)
 
     async def _look(self, errand: Errand, *, earlier: bool) -> None:
-        # What is left is asked for now: a turn that was before this one in its lane may have answered it.
-        left = await left_by(errand, self._entries) if earlier else Left(recorded=False)
         try:
+            # What is left is asked for now: a turn that was before this one in its lane may have answered it.
+            left = await left_by(errand, self._entries) if earlier else Left(recorded=False)
             reply = left.answer.text if left.answer else await self._answer(errand, again=left.recorded)
         except Refused as refused:
             if self._draining():

@@ -94,11 +94,10 @@ class Talk:
         once: str = "",
     ) -> Begun:
         """A turn that the caller does not wait for, and that is made whatever happens to this process. The
-        same `once` is the same turn. Raises Refused."""
+        same `once` is the same turn of that session. Raises Refused."""
         self.check_open()
-        begun = Begun(
-            run=self._errands.run_of(once) if once else self._new_id(), key=self.key_of(agent, session)
-        )
+        key = self.key_of(agent, session)
+        begun = Begun(run=self._errands.run_of(key, once) if once else self._new_id(), key=key)
         errand = Errand(
             id=begun.run,
             kind="ask",
@@ -120,7 +119,13 @@ class Talk:
         """What an earlier process had begun and not ended is in its lanes when this returns; to be called
         before anything new is taken."""
         for errand in self._errands.waiting("ask"):
-            left = await left_by(errand, entries)
+            try:
+                left = await left_by(errand, entries)
+            except Refused as refused:
+                logger.warning(
+                    "run %s waits for a start that can read %s: %s", errand.id, errand.key, refused
+                )
+                continue
             why = "" if left.answer else await self._why_not(errand, left)
             if why:
                 logger.warning("run %s of %s is not made: %s", errand.id, errand.key, why)

@@ -74,14 +74,15 @@ async def test_the_same_key_is_the_same_run_over_restarts(
     path: Path, clock: FakeClock, *, done: bool
 ) -> None:
     with opened(path, clock) as errands:
-        run = errands.run_of("delivery-1")
+        run = errands.run_of(KEY, "delivery-1")
         assert await errands.accept(errand(run))
         if done:
             await errands.done(run)
         assert not await errands.accept(errand(run))
 
     with opened(path, clock) as errands:
-        assert errands.run_of("delivery-1") == run
+        assert errands.run_of(KEY, "delivery-1") == run
+        assert errands.run_of(SessionKey(agent="work", kind="main"), "delivery-1") != run
         assert not await errands.accept(errand(run))
 
 
@@ -178,11 +179,16 @@ async def test_what_the_transcript_holds_of_it_is_found_by_its_id() -> None:
     transcript = [Entry(id="1", parent_id=None, at=START, body=Said(message=said))]
 
     async def entries(key: SessionKey) -> list[Entry]:
+        if key.peer == "broken":
+            raise Refused("The session cannot be read.", code="storage", status=500)
         if key != KEY:
             raise Refused("There is no such session.", code="unknown_session", status=404)
         return transcript
 
     assert await left_by(errand("run-1"), entries) == Left(recorded=True, ids=("run-1",))
     assert not (await left_by(errand("run-2"), entries)).recorded
+    again = SessionKey(agent="main", kind="api", peer="broken")
+    with pytest.raises(Refused, match="cannot be read"):
+        await left_by(Errand(id="run-1", kind="ask", key=again, text="", at=START), entries)
     elsewhere = Errand(id="run-1", kind="ask", key=SessionKey(agent="main", kind="main"), text="", at=START)
     assert not (await left_by(elsewhere, entries)).recorded

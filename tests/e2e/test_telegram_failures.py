@@ -160,7 +160,8 @@ async def test_updates_that_come_twice_and_in_disorder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("jump", [timedelta(days=-400), timedelta(hours=-1), timedelta(days=3)])
 async def test_a_clock_that_jumps(tmp_path: Path, jump: timedelta) -> None:
-    async with clawd(tmp_path, Says("one"), Says("two")) as scene:
+    # Days later the first session has ended: its note asks the model as well, before the turn or after it.
+    async with clawd(tmp_path, Says("one"), Says("two"), Says("two")) as scene:
         scene.world.say(ANNA, "first")
         await scene.answered("one")
         scene.house.clock.now += jump

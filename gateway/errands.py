@@ -108,10 +108,13 @@ class Errands:
         return True
 
     async def done(self, errand_id: str) -> None:
-        """It has had its end. Raises OSError."""
+        """It has had its end. A disk that cannot be written is told in the log."""
         if self._open.pop(errand_id, None) is not None:
             self._remember(errand_id, self.clock())
-            await self._write({"type": "done", "id": errand_id, "at": iso(self.clock())})
+            try:
+                await self._write({"type": "done", "id": errand_id, "at": iso(self.clock())})
+            except OSError as error:
+                logger.critical("that run %s is done cannot be written down: %s", errand_id, error)
 
     def waiting(self, *kinds: Kind) -> list[Errand]:
         """Those without an end, the oldest first."""

@@ -91,10 +91,10 @@ class Waking:
                 logger.warning("a webhook waits for a start that can read its session: %s", refused)
                 continue
             if not left.recorded and await self._stands_there(errand):
-                await self._done(errand)  # another turn was told of it
+                await self._errands.done(errand.id)  # another turn was told of it
             elif left.recorded and not left.answer and not await self._errands.tried(errand):
                 logger.warning("a webhook was looked at %d times, and each ended with the process", TRIES)
-                await self._done(errand)
+                await self._errands.done(errand.id)
             else:
                 late = not left.recorded and self._errands.clock() - errand.at > self._max_age
                 await self._go(replace(errand, kind="next") if late else errand, earlier=True)
@@ -104,13 +104,13 @@ class Waking:
             task = self._lanes.submit(errand.key, partial(self._look, errand, earlier=earlier))
             task.add_done_callback(partial(self._looked, errand))
         else:
-            await self._turns.tell_next(errand.key, errand.text, partial(self._done, errand))
+            await self._turns.tell_next(errand.key, errand.text, partial(self._errands.done, errand.id))
 
     def _looked(self, errand: Errand, task: "asyncio.Task[None]") -> None:
         """One that was stopped before it began has had its end as well."""
         if task.cancelled() and not self._draining():
             logger.warning("a webhook woke the main session, and was stopped before it was looked at")
-            ending = asyncio.create_task(self._done(errand), name=f"stopped {errand.id}")
+            ending = asyncio.create_task(self._errands.done(errand.id), name=f"stopped {errand.id}")
             self._endings.add(ending)
             ending.add_done_callback(self._endings.discard)
 
@@ -125,7 +125,7 @@ class Waking:
             logger.warning("a webhook woke the main session, and the turn failed: %s", refused)
         else:
             await self._tell(errand, reply)
-        await self._done(errand)
+        await self._errands.done(errand.id)
 
     async def _answer(self, errand: Errand, *, again: bool) -> str:
         asked = Asked(
@@ -165,12 +165,6 @@ class Waking:
             return False
         said = (entry.body.message for entry in entries if isinstance(entry.body, Said))
         return any(isinstance(message, User) and errand.text in message.envelope for message in said)
-
-    async def _done(self, errand: Errand) -> None:
-        try:
-            await self._errands.done(errand.id)
-        except OSError as error:
-            logger.critical("a webhook that was looked at cannot be written down: %s", error)
 
 
 def _nobody(_: TurnEvent) -> None:

@@ -48,7 +48,7 @@ class AnthropicMessages:
             base_url=base_url or ADDRESS,
             timeout=timeouts(timeout),
             max_retries=0,
-            http_client=anthropic.DefaultAsyncHttpxClient(limits=LIMITS, timeout=timeouts(timeout)),
+            http_client=anthropic.DefaultAsyncHttpxClient(limits=LIMITS),
         )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:

@@ -47,7 +47,7 @@ class OpenAIChat:
             base_url=base_url or ADDRESS,
             timeout=timeouts(timeout),
             max_retries=0,
-            http_client=openai.DefaultAsyncHttpxClient(limits=LIMITS, timeout=timeouts(timeout)),
+            http_client=openai.DefaultAsyncHttpxClient(limits=LIMITS),
         )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:

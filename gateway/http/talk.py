@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any, TypeVar
 
 from agents.recovery import Left
 from agents.turn import OnEvent, Trust, TurnEvent
@@ -17,6 +18,8 @@ from gateway.refusals import refusal
 from gateway.routing import api_session
 from gateway.views import OWNER, Beside, ChatReply, Refused
 from sessions.key import BadSessionKey, SessionKey
+
+T = TypeVar("T")
 
 logger = logging.getLogger("clawd.http")
 
@@ -45,7 +48,7 @@ class Talk:
         self._new_id = new_id
         self._errands = errands or Errands()
         self._max_age = max_age
-        self._tasks: set[asyncio.Task[ChatReply] | asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
 
     def key_of(self, agent: str | None, session: str | None) -> SessionKey:
         """The session that a caller means. Raises Refused, also for an agent that does not exist."""
@@ -73,10 +76,7 @@ class Talk:
     ) -> ChatReply:
         """As the gateway's; `run` is what listeners know the turn by. Raises Refused."""
         begun = Begun(run=run or self._new_id(), key=self.key_of(agent, session))
-        task = asyncio.create_task(self._heard(begun, text, on_event or _nobody, beside))
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
-        return await asyncio.shield(task)
+        return await asyncio.shield(self._begun(self._heard(begun, text, on_event or _nobody, beside)))
 
     def next_run(self) -> "Numbered":
         """The same, for one turn whose id is known before it begins."""
@@ -130,7 +130,7 @@ class Talk:
             if why:
                 logger.warning("run %s of %s is not made: %s", errand.id, errand.key, why)
             if why or left.answer:
-                await self._done(errand)
+                await self._errands.done(errand.id)
             else:
                 self._go(errand, again=left.recorded)
                 await asyncio.sleep(0)  # until it stands in its lane
@@ -159,15 +159,19 @@ class Talk:
                 "The gateway is still starting. Send it again in a moment.", code="starting", status=503
             )
 
-    def _ended(self, task: asyncio.Task[ChatReply] | asyncio.Task[None]) -> None:
+    def _begun(self, work: Coroutine[None, None, T]) -> asyncio.Task[T]:
+        task = asyncio.create_task(work, name="talk")
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()  # marks it as seen, for a caller that has gone away
 
     def _go(self, errand: Errand, *, again: bool) -> None:
-        task = asyncio.create_task(self._run(errand, again=again), name=f"run {errand.id}")
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        self._begun(self._run(errand, again=again))
 
     async def _run(self, errand: Errand, *, again: bool) -> None:
         """Nobody waits for this turn, so that the log says how it failed."""
@@ -187,15 +191,9 @@ class Talk:
             logger.warning("run %s of %s: %s", begun.run, begun.key, refused)
         except Exception:
             logger.exception("run %s of %s failed unexpectedly", begun.run, begun.key)
-            await self._done(errand)
-            raise
-        await self._done(errand)
-
-    async def _done(self, errand: Errand) -> None:
-        try:
             await self._errands.done(errand.id)
-        except OSError as error:
-            logger.critical("a finished run cannot be written down: %s", error)
+            raise
+        await self._errands.done(errand.id)
 
     async def _heard(self, begun: Begun, text: str, on_event: OnEvent, beside: Beside) -> ChatReply:
         def tell(event: TurnEvent) -> None:
